@@ -9,7 +9,7 @@
 //! 2. A lock that no question can isolate is named in [`LockCycles::doubts`] if it is on a cycle.
 
 use crate::class::{At, JavaBody, JavaConstant, JavaInstruction};
-use crate::facts::Facts;
+use crate::facts::{Facts, How};
 use crate::frames::{Definition, Frames};
 use crate::library::Control;
 use crate::points_to::{Holder, ObjectId, Origin, PointsTo, Site, ThreadKind};
@@ -60,6 +60,16 @@ pub fn cycles(
     let mut cycles = LockCycles::default();
     let taken = Taken::new(world, found, facts, budget)?;
     let of_methods = taken.orders(found, facts, budget)?;
+    // What runs one thing after the other may go on with a lock that one of them has left.
+    let mut entries = facts.runs.keys().flat_map(|kind| match kind.origin {
+        Origin::Main | Origin::Started(_) => Vec::new(),
+        Origin::Task(_) => kind.entry.into_iter().collect(),
+        Origin::Library => found.callbacks.methods().collect(),
+    });
+    if entries.any(|entry| taken.leaves(entry)) {
+        let why = "a lock is left to code outside, so deadlocks over it are not decided";
+        cycles.doubts.insert(why.to_owned());
+    }
     let mut orders: BTreeMap<ThreadKind, Orders> = BTreeMap::new();
     for (&kind, runs) in &facts.runs {
         let mut all = Orders::new();
@@ -256,6 +266,8 @@ struct Taken {
     all: BTreeMap<MemberId, Locks>,
     /// What a method may leave to its caller.
     left: BTreeMap<MemberId, Locks>,
+    /// What a method and those that it calls free.
+    freed: BTreeMap<MemberId, Locks>,
 }
 
 impl Taken {
@@ -344,6 +356,7 @@ impl Taken {
                 places.iter().flat_map(|(_, locks)| locks.iter().copied()).collect(),
             );
             taken.left.insert(method, explicit.difference(&freed).copied().collect());
+            taken.freed.insert(method, freed);
             if !places.is_empty() {
                 taken.at.insert(method, places);
             }
@@ -357,7 +370,7 @@ impl Taken {
                 callers.entry(callee).or_default().insert(caller);
             }
         }
-        for sets in [&mut taken.all, &mut taken.left] {
+        for sets in [&mut taken.all, &mut taken.left, &mut taken.freed] {
             let mut open: BTreeSet<MemberId> = sets
                 .iter()
                 .filter(|(_, locks)| !locks.is_empty())
@@ -379,6 +392,14 @@ impl Taken {
         Ok(taken)
     }
 
+    /// Whether a method that code outside calls may leave a lock to it.
+    fn leaves(&self, method: MemberId) -> bool {
+        let (left, freed) = (self.left.get(&method), self.freed.get(&method));
+        left.is_some_and(|left| {
+            left.iter().any(|one| freed.is_none_or(|freed| !freed.contains(one)))
+        })
+    }
+
     /// Which locks each method may take, itself or by what it calls, while it holds which.
     fn orders(
         &self,
@@ -394,21 +415,25 @@ impl Taken {
             let calls = facts.calls.get(&method);
             // What is taken here, by an instruction or by a call that leaves it.
             let tried = self.tried.get(&method).map_or(&[][..], Vec::as_slice);
-            let mut first: Vec<(Option<At>, &Locks)> =
-                own.iter().chain(tried).map(|(at, locks)| (*at, locks)).collect();
-            for (at, callee, _) in calls.into_iter().flatten() {
+            let mut first: Vec<(Option<At>, bool, &Locks)> =
+                own.iter().chain(tried).map(|(at, locks)| (*at, false, locks)).collect();
+            for (at, callee, how) in calls.into_iter().flatten() {
                 let left = self.left.get(callee).unwrap_or(&nothing);
                 if !left.is_empty() {
-                    first.push((Some(*at), left));
+                    // Code outside may call it again and again.
+                    first.push((Some(*at), *how == How::Outside, left));
                 }
             }
             if first.is_empty() {
                 continue;
             }
             let mut into = Orders::new();
-            for (from, held) in first {
+            for (from, again, held) in first {
                 let behind = from.map(|from| frames.reachable_from(from));
-                let is_behind = |at: At| behind.as_ref().is_none_or(|behind| behind[at]);
+                let is_behind = |at: At| {
+                    let again = again && from == Some(at);
+                    again || behind.as_ref().is_none_or(|behind| behind[at])
+                };
                 let mut then = Locks::new();
                 for (at, locks) in own {
                     if at.is_some_and(is_behind) {

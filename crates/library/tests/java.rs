@@ -138,6 +138,13 @@ fn any_clients_are_enough_to_find_what_a_class_does_wrong() {
 }
 
 #[test]
+fn locks_that_are_left_to_clients_leave_deadlocks_open() {
+    let JavaChecked { checked, .. } = check_class("LentLocks");
+    let why = "a lock is left to code outside";
+    assert!(checked.open.iter().any(|one| format!("{one:?}").contains(why)), "{:?}", checked.open);
+}
+
+#[test]
 fn a_method_may_be_where_threads_begin() {
     let with = |entry: &str| {
         let settings = JavaSettings { entries: vec![entry.to_owned()], ..JavaSettings::default() };

@@ -209,3 +209,22 @@ class ComparedCareful {
         seen.add(one);
     }
 }
+
+/** Clients take the locks in any order. */
+class LentLocks {
+    private final java.util.concurrent.locks.ReentrantLock left = new java.util.concurrent.locks.ReentrantLock();
+    private final java.util.concurrent.locks.ReentrantLock right = new java.util.concurrent.locks.ReentrantLock();
+
+    public void takeLeft() {
+        left.lock();
+    }
+
+    public void takeRight() {
+        right.lock();
+    }
+
+    public void giveBoth() {
+        left.unlock();
+        right.unlock();
+    }
+}
