@@ -8,20 +8,18 @@
 mod common;
 
 use common::{command, root, scratch};
+use selvedge_testkit::addresses::free_addresses;
 use serde_json::Value;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// A file that lists so many addresses of this machine that are free.
 fn hosts(folder: &Path, many: usize) -> (PathBuf, Vec<String>) {
-    let listeners: Vec<TcpListener> =
-        (0..many).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
-    let address = |one: &TcpListener| one.local_addr().expect("an address").to_string();
-    let addresses: Vec<String> = listeners.iter().map(address).collect();
+    let addresses = free_addresses(many);
     let file = folder.join("hosts.txt");
     fs::write(&file, addresses.join("\n")).expect("it can be written");
     (file, addresses)

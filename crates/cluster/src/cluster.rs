@@ -456,15 +456,14 @@ fn silence() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use selvedge_testkit::addresses::free_addresses;
 
     #[test]
     fn who_has_another_owner_for_a_state_is_refused_by_all() {
-        let listeners = [0; 3].map(|_| TcpListener::bind("127.0.0.1:0").expect("a port"));
-        let addresses = listeners.each_ref().map(|one| one.local_addr().expect("it has one"));
-        drop(listeners);
+        let addresses = free_addresses(3);
         let join = |process: usize| {
             let request = JoinRequest {
-                addresses: addresses.map(|one| one.to_string()).to_vec(),
+                addresses: addresses.clone(),
                 process,
                 workers: 1,
                 about: String::new(),

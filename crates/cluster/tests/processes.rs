@@ -19,19 +19,13 @@ use selvedge_states::{
     Ensemble as _, Goal, OutcomeEnd, Reduction, SearchOptions, SearchOutcome, SearchTask,
 };
 use selvedge_testkit::Rng;
+use selvedge_testkit::addresses::free_addresses;
 use selvedge_testkit::typed::{TypedShape, random_typed};
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Addresses of this machine that are free.
-fn addresses(many: usize) -> Vec<String> {
-    let listeners: Vec<TcpListener> =
-        (0..many).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
-    listeners.iter().map(|one| one.local_addr().expect("an address").to_string()).collect()
-}
 
 fn request(addresses: &[String], process: usize, workers: usize) -> JoinRequest {
     JoinRequest {
@@ -55,7 +49,7 @@ fn each<T: Send>(many: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
 }
 
 fn joined(many: usize, workers: usize) -> Vec<Cluster> {
-    let addresses = addresses(many);
+    let addresses = free_addresses(many);
     each(many, |process| {
         Cluster::join(request(&addresses, process, workers), &Budget::new()).expect("they come")
     })
@@ -186,7 +180,7 @@ fn processes_agree() {
 
 #[test]
 fn who_does_not_agree_is_refused_by_all() {
-    let addresses = addresses(3);
+    let addresses = free_addresses(3);
     let refused = each(3, |process| {
         let mut request = request(&addresses, process, 1);
         if process == 2 {
@@ -202,7 +196,7 @@ fn who_does_not_agree_is_refused_by_all() {
 
 #[test]
 fn who_does_not_come_is_missed() {
-    let addresses = addresses(2);
+    let addresses = free_addresses(2);
     let mut request = request(&addresses, 0, 1);
     request.patience = Duration::from_millis(300);
     let begin = Instant::now();
@@ -256,7 +250,7 @@ fn who_has_gone_does_not_come_to_a_search() {
 
 #[test]
 fn strays_do_not_disturb() {
-    let addresses = addresses(2);
+    let addresses = free_addresses(2);
     let target = addresses[0].clone();
     let stray = std::thread::spawn(move || {
         for _ in 0..200 {

@@ -18,6 +18,7 @@
 //! - [`family`]: models that grow with the number of locks.
 //! - [`getafix`]: whether GETAFIX's grammar has a text.
 //! - [`models`]: concurrent algorithms as texts of Boolean programs and as Promela, in any size.
+//! - [`addresses`]: where processes of this machine may listen.
 //! - [`lock_words`]: lock actions of several threads and whether they can be interleaved.
 //!
 //! ```
@@ -29,6 +30,7 @@
 //! assert!(model.to_eml().contains("process T1 {"));
 //! ```
 
+pub mod addresses;
 pub mod boolean;
 pub mod build;
 pub mod chain_formulas;

@@ -13,9 +13,9 @@ use super::reach::spin::{self, Folder};
 use super::transactions::{MODELS, Model, by_spin, children_seconds};
 use crate::limits;
 use selvedge_states::Reduction;
+use selvedge_testkit::addresses::free_addresses;
 use serde_json::Value;
 use std::io::Write as _;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
@@ -288,7 +288,8 @@ fn row(program: &Path, model: &Model, searcher: Searcher) -> Result<Row, String>
             vec![begin(&words(&more))?]
         }
         Searcher::Processes(many) => {
-            std::fs::write(&hosts, addresses(many)?).map_err(|error| complain(&error))?;
+            std::fs::write(&hosts, free_addresses(many).join("\n"))
+                .map_err(|error| complain(&error))?;
             let one = |number: usize| {
                 let (hosts, number) = (path(&hosts), number.to_string());
                 begin(&words(&["--workers", "1", "--hosts", &hosts, "--process", &number]))
@@ -318,15 +319,6 @@ fn row(program: &Path, model: &Model, searcher: Searcher) -> Result<Row, String>
         cpu,
         wall: start.elapsed().as_secs_f64(),
     })
-}
-
-/// Free addresses of this machine, one in each line.
-fn addresses(many: usize) -> Result<String, String> {
-    let failed = |error: std::io::Error| error.to_string();
-    let free = |_| TcpListener::bind("127.0.0.1:0").map_err(failed);
-    let listeners = (0..many).map(free).collect::<Result<Vec<_>, String>>()?;
-    let address = |one: &TcpListener| one.local_addr().map(|one| one.to_string()).map_err(failed);
-    Ok(listeners.iter().map(address).collect::<Result<Vec<_>, String>>()?.join("\n"))
 }
 
 fn spin_row(model: &Model) -> Result<Row, String> {
