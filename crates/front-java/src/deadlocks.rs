@@ -8,7 +8,7 @@
 //! 1. Every order in which an execution takes two locks is among those that are found.
 //! 2. A lock that no question can isolate is named in [`LockCycles::doubts`] if it is on a cycle.
 
-use crate::class::{At, JavaBody, JavaConstant, JavaInstruction};
+use crate::class::{At, FieldAccess, JavaBody, JavaConstant, JavaInstruction};
 use crate::facts::{Facts, How};
 use crate::frames::{Definition, Frames};
 use crate::library::Control;
@@ -255,6 +255,43 @@ fn is_value(found: &PointsTo, method: MemberId, frames: &Frames, body: &JavaBody
     })
 }
 
+/// Whether a method may end, or fail, behind an instruction before it comes to one that frees.
+fn is_left(
+    is_static: bool,
+    body: &JavaBody,
+    frames: &Frames,
+    from: At,
+    frees: impl Fn(At) -> bool,
+) -> bool {
+    // The object itself is there, and so is a class whose fields were read before.
+    let fails = |at: At| match body.instructions[at.index()] {
+        JavaInstruction::Field(FieldAccess::GetStatic, _) => false,
+        JavaInstruction::Field(FieldAccess::Get, _) => {
+            let this = |one: &Definition| *one == Definition::Parameter(0);
+            is_static || !frames.operands[at].first().is_some_and(|all| all.iter().all(this))
+        }
+        _ => true,
+    };
+    let mut seen = BTreeSet::new();
+    let mut open = frames.next[from].clone();
+    while let Some(at) = open.pop() {
+        if frees(at) || !seen.insert(at) {
+            continue;
+        }
+        if frames.next[at].is_empty() && frames.handlers[at].is_empty() {
+            return true;
+        }
+        if fails(at) {
+            if frames.escapes[at] {
+                return true;
+            }
+            open.extend(&frames.handlers[at]);
+        }
+        open.extend(&frames.next[at]);
+    }
+    false
+}
+
 /// Where locks are taken.
 #[derive(Default)]
 struct Taken {
@@ -266,7 +303,7 @@ struct Taken {
     all: BTreeMap<MemberId, Locks>,
     /// What a method may leave to its caller.
     left: BTreeMap<MemberId, Locks>,
-    /// What a method and those that it calls free.
+    /// What a method and those that it calls free, of what they have not taken themselves.
     freed: BTreeMap<MemberId, Locks>,
 }
 
@@ -299,8 +336,8 @@ impl Taken {
             if initialises && !first.contains(&method.class) {
                 places.push((None, Locks::from([OrderedLock::Initialiser(method.class)])));
             }
-            let mut freed = Locks::new();
-            let mut explicit = Locks::new();
+            let mut freed: Vec<(At, OrderedLock)> = Vec::new();
+            let mut explicit: Vec<(At, OrderedLock)> = Vec::new();
             if of.access.is_synchronized() {
                 let this = found.of(Holder::Value(method, Definition::Parameter(0)));
                 let own = if of.access.is_static() {
@@ -330,15 +367,15 @@ impl Taken {
                             match effect.control {
                                 // Who tries without a time does not wait.
                                 Some(Control::Tries) if !waits => {
-                                    explicit.insert(lock_of(object));
+                                    explicit.push((at, lock_of(object)));
                                     tried.push((Some(at), Locks::from([lock_of(object)])));
                                 }
                                 Some(Control::Locks | Control::Tries) => {
-                                    explicit.insert(lock_of(object));
+                                    explicit.push((at, lock_of(object)));
                                     places.push((Some(at), Locks::from([lock_of(object)])));
                                 }
                                 Some(Control::Unlocks) => {
-                                    freed.insert(lock_of(object));
+                                    freed.push((at, lock_of(object)));
                                 }
                                 // Who waits takes the lock again.
                                 Some(Control::Waits | Control::Joins | Control::Awaits) => {
@@ -355,8 +392,18 @@ impl Taken {
                 method,
                 places.iter().flat_map(|(_, locks)| locks.iter().copied()).collect(),
             );
-            taken.left.insert(method, explicit.difference(&freed).copied().collect());
-            taken.freed.insert(method, freed);
+            let left = explicit.iter().filter(|&&(at, lock)| {
+                // One of several locks may be another one.
+                let frees = |one: At| {
+                    let mut there = freed.iter().filter(|&&(place, _)| place == one).peekable();
+                    there.peek().is_some() && there.all(|&(_, freed)| freed == lock)
+                };
+                is_left(of.access.is_static(), body, frames, at, frees)
+            });
+            taken.left.insert(method, left.map(|&(_, lock)| lock).collect());
+            let own = |lock: OrderedLock| explicit.iter().any(|&(_, one)| one == lock);
+            let of_others = freed.iter().map(|&(_, lock)| lock).filter(|&lock| !own(lock));
+            taken.freed.insert(method, of_others.collect());
             if !places.is_empty() {
                 taken.at.insert(method, places);
             }

@@ -21,8 +21,13 @@ const PROGRAMS: &[u8] = include_bytes!("../../front-java/tests/classes/programs.
 const ENGINE: &[u8] = include_bytes!("../../front-java/tests/classes/engine.jar");
 
 /// Programs about which nothing is claimed, because they visibly break what is assumed or are not understood.
-const OPEN: [&str; 4] =
-    ["AwaitUnderMonitorWrong", "HandleWrong", "NumbersAsLocksWrong", "ReferenceGivenAwayWrong"];
+const OPEN: [&str; 5] = [
+    "AwaitUnderMonitorWrong",
+    "HandleWrong",
+    "KeptByHelperWrong",
+    "NumbersAsLocksWrong",
+    "ReferenceGivenAwayWrong",
+];
 
 /// Each class that begins a program, with its file and its lines that are wrong.
 fn programs() -> BTreeMap<String, (String, BTreeSet<u32>)> {

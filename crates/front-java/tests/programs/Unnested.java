@@ -177,3 +177,39 @@ class SwappedByHelperRight {
         new Thread(() -> two()).start();
     }
 }
+
+/** A helper keeps a lock on one of its ways, and the locks are taken in any order. */
+class KeptByHelperWrong {
+    static final java.util.concurrent.locks.ReentrantLock LEFT = new java.util.concurrent.locks.ReentrantLock();
+    static final java.util.concurrent.locks.ReentrantLock RIGHT = new java.util.concurrent.locks.ReentrantLock();
+
+    static void left(boolean keeps) {
+        LEFT.lock(); // wrong
+        if (!keeps) {
+            LEFT.unlock();
+        }
+    }
+
+    static void right(boolean keeps) {
+        RIGHT.lock(); // wrong
+        if (!keeps) {
+            RIGHT.unlock();
+        }
+    }
+
+    public static void main(String[] arguments) {
+        boolean keeps = arguments.length == 0;
+        new Thread(() -> {
+            left(keeps);
+            right(keeps);
+            RIGHT.unlock();
+            LEFT.unlock();
+        }).start();
+        new Thread(() -> {
+            right(keeps);
+            left(keeps);
+            LEFT.unlock();
+            RIGHT.unlock();
+        }).start();
+    }
+}
