@@ -21,7 +21,11 @@ fn has_jvm() -> bool {
 }
 
 fn findings(main: &str) -> Vec<Value> {
-    let asked = ["check", PROGRAMS, "--main", main, "--no-cache", "--no-fixes", "--no-witness"];
+    findings_in(PROGRAMS, main)
+}
+
+fn findings_in(jar: &str, main: &str) -> Vec<Value> {
+    let asked = ["check", jar, "--main", main, "--no-cache", "--no-fixes", "--no-witness"];
     let shown = run(&[&asked[..], &["--format", "json", "--confirm"]].concat());
     assert!(matches!(shown.code, Some(1 | 3)), "{main}: {}", shown.stderr);
     let answer: Value = serde_json::from_str(&shown.stdout).expect("JSON");
@@ -61,6 +65,21 @@ fn a_deadlock_a_race_and_a_broken_unit_are_reproduced() {
         let found = findings(main);
         let own = found.iter().find(|one| one["rule"] == rule).expect(rule);
         assert_eq!(own["confirmation"]["reproduced"], true, "{main}: {own}");
+    }
+}
+
+#[test]
+fn what_does_not_happen_is_not_reproduced() {
+    if !has_jvm() {
+        return;
+    }
+    // Threads meet at one instruction, but at different elements, or with no object.
+    for main in ["Strips", "NoBell"] {
+        let found = findings_in("crates/front-java/tests/classes/causes.jar", main);
+        let confirmed = &found.first().expect("a race")["confirmation"];
+        assert_eq!(confirmed["reproduced"], false, "{main}: {confirmed}");
+        let why = confirmed["text"].as_str().expect("a text");
+        assert!(why.contains("not in this order with the same objects"), "{main}: {why}");
     }
 }
 

@@ -229,6 +229,13 @@ pub struct Conflict {
     pub cured: bool,
 }
 
+impl Conflict {
+    /// What tells its cause from others, if it has accesses.
+    pub fn cause(&self, table: &AccessTable) -> Option<String> {
+        (!self.steps.is_empty()).then(|| CauseKey::of(self, table).identity())
+    }
+}
+
 /// A change that would make accesses usual: a lock that is held in a method.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Change {

@@ -138,6 +138,66 @@ pub struct JavaMethod {
     pub body: Option<JavaBody>,
     /// Its annotations.
     pub annotations: Vec<JavaAnnotation>,
+    /// How it accesses its field, if it stands for a call of a handle.
+    pub by_handle: Option<HandleMode>,
+}
+
+/// How a handle accesses a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HandleMode {
+    /// Like an instruction, whatever the field is declared to be.
+    Plain,
+    /// In an order that all threads see.
+    Volatile,
+    /// The same; what is read first and what is written are one step.
+    Atomic,
+    /// One step, but one half of reading and writing.
+    AtomicHalf,
+}
+
+impl HandleMode {
+    /// The same access as one half of reading and writing.
+    pub(crate) fn as_half(self) -> Self {
+        match self {
+            Self::Plain | Self::Volatile => Self::Plain,
+            Self::Atomic | Self::AtomicHalf => Self::AtomicHalf,
+        }
+    }
+
+    /// Whether what is read first and what is written are one step.
+    pub(crate) fn is_atomic(self) -> bool {
+        matches!(self, Self::Atomic | Self::AtomicHalf)
+    }
+
+    /// Whether it does not race with others like it.
+    pub(crate) fn is_volatile(self) -> bool {
+        matches!(self, Self::Volatile | Self::Atomic)
+    }
+}
+
+impl JavaMethod {
+    /// A method that no file has: its name, what it takes and gives, what it may be, how many locals it has, and
+    /// what it does.
+    pub(crate) fn made(
+        name: JavaName,
+        descriptor: JavaName,
+        access: JavaAccess,
+        max_locals: u16,
+        instructions: Vec<JavaInstruction>,
+    ) -> Self {
+        let offsets = (0..).take(instructions.len()).collect();
+        let body = JavaBody {
+            max_stack: u16::MAX,
+            max_locals,
+            instructions,
+            offsets,
+            handlers: Vec::new(),
+            lines: Vec::new(),
+            locals: Vec::new(),
+        };
+        let annotations = Vec::new();
+        Self { name, descriptor, access, body: Some(body), annotations, by_handle: None }
+    }
 }
 
 /// An annotation, as far as texts go.

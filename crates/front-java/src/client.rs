@@ -12,8 +12,8 @@
 //!    not know: who is in a package may touch what others cannot. Classes of other origin are all kept.
 
 use crate::class::{
-    FieldAccess, InvokeKind, JavaAccess, JavaBody, JavaClass, JavaConstant, JavaInstruction,
-    JavaKind, JavaMember, JavaMethod, StackOperation,
+    FieldAccess, InvokeKind, JavaAccess, JavaClass, JavaConstant, JavaInstruction, JavaKind,
+    JavaMember, JavaMethod, StackOperation,
 };
 use crate::library::Table;
 use crate::names::{JavaNames, kind_of_field};
@@ -249,7 +249,8 @@ fn index() -> JavaInstruction {
     JavaInstruction::Constant(JavaConstant::Int(0))
 }
 
-fn zero(kind: JavaKind) -> JavaInstruction {
+/// The value that fields of a kind begin with.
+pub(crate) fn zero(kind: JavaKind) -> JavaInstruction {
     JavaInstruction::Constant(match kind {
         JavaKind::Int => JavaConstant::Int(0),
         JavaKind::Long => JavaConstant::Long(0),
@@ -259,7 +260,8 @@ fn zero(kind: JavaKind) -> JavaInstruction {
     })
 }
 
-fn drop(kind: JavaKind) -> JavaInstruction {
+/// Drops a value of a kind.
+pub(crate) fn drop(kind: JavaKind) -> JavaInstruction {
     let two = kind.width() == 2;
     JavaInstruction::Stack(if two { StackOperation::Pop2 } else { StackOperation::Pop })
 }
@@ -271,20 +273,6 @@ fn method(
     descriptor: &str,
     instructions: Vec<JavaInstruction>,
 ) -> JavaMethod {
-    let offsets = (0..).take(instructions.len()).collect();
-    JavaMethod {
-        name: names.intern(name),
-        descriptor: names.intern(descriptor),
-        access: JavaAccess(0x0001 | 0x0008),
-        body: Some(JavaBody {
-            max_stack: 4,
-            max_locals: 2,
-            instructions,
-            offsets,
-            handlers: Vec::new(),
-            lines: Vec::new(),
-            locals: Vec::new(),
-        }),
-        annotations: Vec::new(),
-    }
+    let (name, descriptor) = (names.intern(name), names.intern(descriptor));
+    JavaMethod::made(name, descriptor, JavaAccess(0x0001 | 0x0008), 2, instructions)
 }

@@ -11,7 +11,7 @@
 //!    known to anybody else or anything is called on it, and nothing is left to finalizers.
 
 use crate::class::{At, FieldAccess, InvokeKind, JavaConstant, JavaInstruction};
-use crate::facts::{Facts, How, is_write_once};
+use crate::facts::{Facts, How, is_write_once, stores_of};
 use crate::frames::{Definition, Frames};
 use crate::points_to::{ObjectId, PointsTo, Site};
 use crate::world::{ClassId, MemberId, Resolution, World};
@@ -34,19 +34,7 @@ pub fn field_constants(
     facts: &Facts,
     budget: &Budget,
 ) -> Result<FieldConstants, StopReason> {
-    let mut stores: BTreeMap<MemberId, Vec<(MemberId, At)>> = BTreeMap::new();
-    for (&method, frames) in &found.methods {
-        budget.check()?;
-        let Some(body) = &world.of(method).body else { continue };
-        for at in frames.next.ids().filter(|&at| frames.reached[at]) {
-            if let JavaInstruction::Field(FieldAccess::Put, member) = &body.instructions[at.index()]
-                && let Resolution::Found(field) = world.field(*member)
-                && is_number(world, field)
-            {
-                stores.entry(field).or_default().push((method, at));
-            }
-        }
-    }
+    let mut stores = stores_of(world, found, |field| is_number(world, field), budget)?;
     stores.retain(|&field, places| {
         is_write_once(world, found, field, places)
             && places.iter().all(|&place| is_seen_late(world, found, field, place))

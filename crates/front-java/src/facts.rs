@@ -71,7 +71,7 @@ impl Facts {
                 facts.callers.entry(callee).or_default().insert(caller);
             }
         }
-        facts.find_once(found, budget)?;
+        facts.find_once(world, found, budget)?;
         for &kind in &found.kinds {
             budget.check()?;
             let runs = facts.reachable(&entries(found, kind));
@@ -187,6 +187,11 @@ impl Facts {
         seen
     }
 
+    /// The methods that call a method.
+    pub fn callers_of(&self, method: MemberId) -> impl Iterator<Item = MemberId> + '_ {
+        self.callers.get(&method).into_iter().flatten().copied()
+    }
+
     /// The methods from which one of these can be reached, these among them, also by what unknown code calls.
     pub fn reaching(&self, targets: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
         self.reaching_by(targets, true)
@@ -223,7 +228,12 @@ impl Facts {
     /// if it is `main` or what one single kind runs, and nothing calls it; or a class initialiser; or all its
     /// calls are by instructions of one method that runs at most once, none on a cycle and none after
     /// another. What code outside may call runs often.
-    fn find_once(&mut self, found: &PointsTo, budget: &Budget) -> Result<(), StopReason> {
+    fn find_once(
+        &mut self,
+        world: &World,
+        found: &PointsTo,
+        budget: &Budget,
+    ) -> Result<(), StopReason> {
         let mut callers: BTreeMap<MemberId, Vec<(MemberId, At, How)>> = BTreeMap::new();
         for (&caller, callees) in &self.calls {
             for &(at, callee, how) in callees {
@@ -264,7 +274,15 @@ impl Facts {
                     continue;
                 }
                 let single = match of.site {
-                    Site::New(method, at, 0) => self.is_once(found, method, at),
+                    Site::New(method, at, 0, maker) => {
+                        self.is_once(found, method, at)
+                            || maker.is_some_and(|(made, by)| {
+                                // A constructor runs once for each `this`.
+                                world.names.text(world.of(method).name) == "<init>"
+                                    && is_on_no_cycle(found, method, at)
+                                    && self.is_once(found, made, by)
+                            })
+                    }
                     Site::Class(_) => true,
                     _ => false,
                 };
@@ -274,8 +292,8 @@ impl Facts {
             }
             for &kind in &found.kinds {
                 let single = match kind.origin {
-                    // Several of them would be several programs.
-                    Origin::Main => kind.entry.is_some_and(|entry| !callers.contains_key(&entry)),
+                    // Several of them would be several programs, whoever calls what it begins with.
+                    Origin::Main => true,
                     Origin::Started(thread) => self.single.contains(&thread),
                     Origin::Task(executor) => self.submitted_once(found, kind, executor),
                     Origin::Library => false,
@@ -304,8 +322,8 @@ impl Facts {
     /// Whether there is one object of what an instruction makes or what code outside gives where it is called.
     pub fn is_one(&self, found: &PointsTo, object: ObjectId) -> bool {
         match found.objects[object].site {
-            Site::New(method, at, 0) | Site::Given(method, at) => self.is_once(found, method, at),
-            _ => false,
+            Site::Given(method, at) => self.is_once(found, method, at),
+            _ => self.single.contains(&object),
         }
     }
 
@@ -327,9 +345,13 @@ impl Facts {
 
     /// Whether an instruction is executed at most once.
     pub fn is_once(&self, found: &PointsTo, method: MemberId, at: At) -> bool {
-        self.once.contains(&method)
-            && found.methods.get(&method).is_some_and(|frames| !frames.reachable_from(at)[at])
+        self.once.contains(&method) && is_on_no_cycle(found, method, at)
     }
+}
+
+/// Whether an instruction cannot be executed again in the same call of its method.
+fn is_on_no_cycle(found: &PointsTo, method: MemberId, at: At) -> bool {
+    found.methods.get(&method).is_some_and(|frames| !frames.reachable_from(at)[at])
 }
 
 /// What a kind of threads begins with.
@@ -502,27 +524,40 @@ fn escaping(world: &World, found: &PointsTo, budget: &Budget) -> Result<ObjectSe
     Ok(escaping)
 }
 
-type Stores = BTreeMap<MemberId, Vec<(MemberId, At)>>;
+pub(crate) type Stores = BTreeMap<MemberId, Vec<(MemberId, At)>>;
 
 /// All fields that hold references, with the instructions that write them.
 fn stores(world: &World, found: &PointsTo, budget: &Budget) -> Result<Stores, StopReason> {
-    let mut stores = Stores::new();
+    let mut fields = Stores::new();
     for (class, of) in world.classes.iter_enumerated() {
         for (number, field) in of.fields.iter().enumerate() {
             if !field.access.is_static() && is_reference(world.names.text(field.descriptor)) {
-                stores.insert(MemberId { class, number }, Vec::new());
+                fields.insert(MemberId { class, number }, Vec::new());
             }
         }
     }
+    let written = stores_of(world, found, |field| fields.contains_key(&field), budget)?;
+    fields.extend(written);
+    Ok(fields)
+}
+
+/// The fields of objects that are wanted and written, with the instructions that write them.
+pub(crate) fn stores_of(
+    world: &World,
+    found: &PointsTo,
+    wanted: impl Fn(MemberId) -> bool,
+    budget: &Budget,
+) -> Result<Stores, StopReason> {
+    let mut stores = Stores::new();
     for (&method, frames) in &found.methods {
         budget.check()?;
         let Some(body) = &world.of(method).body else { continue };
         for at in frames.next.ids().filter(|&at| frames.reached[at]) {
             if let JavaInstruction::Field(FieldAccess::Put, member) = &body.instructions[at.index()]
                 && let Resolution::Found(field) = world.field(*member)
-                && let Some(places) = stores.get_mut(&field)
+                && wanted(field)
             {
-                places.push((method, at));
+                stores.entry(field).or_default().push((method, at));
             }
         }
     }

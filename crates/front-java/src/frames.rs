@@ -19,7 +19,7 @@ use crate::class::{
 };
 use crate::names::{JavaName, JavaNames, kind_of_field, kinds_of_method};
 use selvedge_base::{Id, IdVec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Where a value comes from.
@@ -178,7 +178,7 @@ impl Flow {
             }
             next[at] = unique;
             if can_throw(instruction) {
-                let (caught, all) = caught_by(&body.handlers, at, names);
+                let (caught, all) = caught_by(body, at, names);
                 handlers[at] = caught;
                 escapes[at] = !all;
             }
@@ -187,10 +187,30 @@ impl Flow {
     }
 }
 
+/// Exceptions that only calls and `throw` give rise to: instructions fail with errors and with exceptions that
+/// need not be declared, and these are neither among them nor above one.
+const DECLARED: [&str; 7] = [
+    "java/lang/InterruptedException",
+    "java/lang/ClassNotFoundException",
+    "java/lang/CloneNotSupportedException",
+    "java/io/IOException",
+    "java/util/concurrent/BrokenBarrierException",
+    "java/util/concurrent/ExecutionException",
+    "java/util/concurrent/TimeoutException",
+];
+
 /// The handlers that an exception at an instruction can reach, and whether they catch all of them.
-fn caught_by(handlers: &[JavaHandler], at: At, names: &JavaNames) -> (Vec<At>, bool) {
+fn caught_by(body: &JavaBody, at: At, names: &JavaNames) -> (Vec<At>, bool) {
+    let calls = matches!(
+        body.instructions[at.index()],
+        JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) | JavaInstruction::Throw
+    );
+    let fits = |handler: &&JavaHandler| {
+        calls || handler.catches.is_none_or(|class| !DECLARED.contains(&names.text(class)))
+    };
     let mut found: Vec<At> = Vec::new();
-    for handler in handlers.iter().filter(|one| one.start <= at && at < one.end) {
+    let covers = |one: &&JavaHandler| one.start <= at && at < one.end;
+    for handler in body.handlers.iter().filter(covers).filter(fits) {
         if !found.contains(&handler.target) {
             found.push(handler.target);
         }
@@ -539,4 +559,73 @@ fn live(body: &JavaBody, flow: &Flow) -> IdVec<At, Vec<u64>> {
         }
     }
     live
+}
+
+/// Whether the first operand of an instruction is not null, because on every way to it something was done with
+/// the same value that nothing can do with null.
+pub(crate) fn was_used(body: &JavaBody, frames: &Frames, at: At) -> bool {
+    let Some([Definition::Result(made)]) = frames.operands[at].first().map(|one| &one[..]) else {
+        return false;
+    };
+    let uses = |one: At| {
+        let of_object = match &body.instructions[one.index()] {
+            JavaInstruction::Invoke(how, _) => *how != InvokeKind::Static,
+            JavaInstruction::Field(access, _) => {
+                matches!(access, FieldAccess::Get | FieldAccess::Put)
+            }
+            _ => false,
+        };
+        let operand = frames.operands[one].first().filter(|_| of_object);
+        operand.is_some_and(|operand| operand[..] == [Definition::Result(*made)])
+    };
+    // From where it is made, not by an instruction that has succeeded in using it.
+    let mut seen = BTreeSet::from([*made]);
+    let mut open: Vec<At> = frames.next[*made].clone();
+    while let Some(one) = open.pop() {
+        if one == at {
+            return false;
+        }
+        if seen.insert(one) {
+            open.extend(&frames.handlers[one]);
+            if !uses(one) {
+                open.extend(&frames.next[one]);
+            }
+        }
+    }
+    true
+}
+
+/// Whether a branch on what one instruction gives decides if another is executed.
+pub(crate) fn decides(body: &JavaBody, frames: &Frames, read: At, other: At) -> bool {
+    let gives = |definitions: &Definitions| definitions.contains(&Definition::Result(read));
+    let operands = &frames.operands;
+    let depends = |definitions: &Definitions| {
+        gives(definitions)
+            || definitions.iter().any(|one| match one {
+                Definition::Result(made) => {
+                    let calls =
+                        matches!(body.instructions[made.index()], JavaInstruction::Invoke(..));
+                    !calls && operands[*made].iter().any(gives)
+                }
+                _ => false,
+            })
+    };
+    let reaches = |from: At| {
+        let mut seen = BTreeSet::from([from]);
+        let mut open = vec![from];
+        while let Some(one) = open.pop() {
+            if one == other {
+                return true;
+            }
+            let followers = frames.followers(one);
+            open.extend(followers.filter(|&next| next != read && seen.insert(next)));
+        }
+        false
+    };
+    frames.next.ids().filter(|&at| frames.reached[at]).any(|at| {
+        matches!(body.instructions[at.index()], JavaInstruction::Branch(..))
+            && operands[at].iter().any(depends)
+            && frames.next[at].iter().any(|&next| reaches(next))
+            && !frames.next[at].iter().all(|&next| reaches(next))
+    })
 }

@@ -4,6 +4,7 @@
 //! - [`reader`]: bytes to classes; `pool` has their constants, `code` their instructions.
 //! - [`archive`] reads jars.
 //! - [`world`]: classes together: who extends whom, what a name means, what is not there.
+//! - [`handles`]: calls of handles become accesses to fields.
 //! - [`frames`], [`library`], [`points_to`], [`facts`] with [`constants`], [`order`] with `loops`: what instructions work on, what
 //!   code outside does, what values can be, what is true of a whole program, who runs before whom.
 //! - [`options`]: where a program begins. [`client`]: the world of a class and of all its clients;
@@ -32,6 +33,7 @@ pub mod deadlocks;
 pub mod emit;
 pub mod facts;
 pub mod frames;
+pub mod handles;
 pub mod library;
 mod loops;
 mod making;

@@ -31,7 +31,7 @@ pub fn join_exits(
     starts: &BTreeSet<(MemberId, At)>,
 ) -> BTreeSet<(MemberId, At, At)> {
     let mut exits = BTreeSet::new();
-    let Site::New(method, made, 0) = found.objects[thread].site else { return exits };
+    let Site::New(method, made, 0, _) = found.objects[thread].site else { return exits };
     let [(starter, start)] = starts.iter().copied().collect::<Vec<_>>()[..] else { return exits };
     if found.interrupts || starter != method || !facts.once.contains(&method) {
         return exits;
@@ -219,14 +219,10 @@ impl Loops<'_> {
             }
             _ => return None,
         };
-        // Every pass waits, and nothing but the test leaves the loop.
+        // Every pass waits; who leaves the loop otherwise has not waited for all.
         let inside =
             |at: At| self.frames.reachable_from(join)[at] && self.frames.reachable_from(at)[join];
-        let leaves = |at: At| self.frames.next[at].iter().any(|&next| !inside(next));
-        let others = self.frames.next.ids().filter(|&at| self.frames.reached[at] && inside(at));
-        let only = others.into_iter().all(|at| at == test || !leaves(at));
-        (only && inside(test) && !self.avoids(test, test, &[join, exit], false))
-            .then_some((test, exit))
+        (inside(test) && !self.avoids(test, test, &[join, exit], false)).then_some((test, exit))
     }
 
     /// Whether whatever is put into arrays is put there by an index that goes up from zero.
@@ -244,7 +240,7 @@ impl Loops<'_> {
 
     fn array_exit(&self, join: At, load: At) -> Option<(At, At)> {
         let array = self.found.operand(self.method, load, 0).only()?;
-        let Site::New(method, _, 0) = self.found.objects[array].site else { return None };
+        let Site::New(method, _, 0, _) = self.found.objects[array].site else { return None };
         if method != self.method || !self.is_local(array) {
             return None;
         }
@@ -356,7 +352,7 @@ impl Loops<'_> {
 
     fn list_exit(&self, join: At, next: At) -> Option<(At, At)> {
         let list = self.found.operand(self.method, next, 0).only()?;
-        let Site::New(method, _, 0) = self.found.objects[list].site else { return None };
+        let Site::New(method, _, 0, _) = self.found.objects[list].site else { return None };
         let own = self.found.objects[list];
         let name = self.world.names.text(own.name);
         let known = ["java/util/ArrayList", "java/util/LinkedList"].contains(&name);

@@ -16,10 +16,11 @@ use crate::stages::{JavaStage, StageHeard};
 use crate::tokens::{JavaSubject, Mask, Model, ModelFacts, ModelThread, model};
 use crate::values::ModelAgain;
 use crate::words::{lock_name, subject_class, subject_name};
-use crate::world::World;
+use crate::world::{MemberId, World};
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::Program;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// A question has this part of the time that is left.
 const LONGEST_SHARE: usize = 8;
@@ -224,11 +225,11 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
         let share = self.budget.share(2);
         let mut remarks = KnownRemarks::default();
         let all = asked.questions.iter().enumerate();
-        for (number, (kinds, subject)) in all.filter(|(number, _)| part.has(*number)) {
+        for (number, ((kinds, subject), taking)) in all.filter(|(number, _)| part.has(*number)) {
             heard(JavaStage::LockModels, number, total);
             let asked = share.check().and_then(|()| {
                 let own = share.share(LONGEST_SHARE);
-                self.about_cycle(number, (kinds, *subject), &mut remarks, &own)
+                self.about_cycle(number, (kinds, *subject, taking), &mut remarks, &own)
             });
             let Err(reason) = asked else { continue };
             if share.poll().is_some() {
@@ -246,14 +247,14 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
     fn about_cycle(
         &mut self,
         number: usize,
-        (kinds, subject): (&[ThreadKind], JavaSubject),
+        (kinds, subject, taking): (&[ThreadKind], JavaSubject, &Rc<BTreeSet<MemberId>>),
         remarks: &mut KnownRemarks,
         budget: &Budget,
     ) -> Result<(), StopReason> {
         let Self { shared, sources, .. } = *self;
         let ModelFacts { world, .. } = shared;
         budget.check()?;
-        let together: Vec<ModelThread> = if let [first, second] = kinds[..] {
+        let mut together: Vec<ModelThread> = if let [first, second] = kinds[..] {
             if self.never_meet(first, second, budget)? {
                 return Ok(());
             }
@@ -261,9 +262,12 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
             self.understood.assumed.extend(assumed(world, &both));
             both
         } else {
-            let plain = |&kind| ModelThread { kind, mask: None, is_another: false };
+            let plain = |&kind| ModelThread { kind, mask: None, is_another: false, taking: None };
             kinds.iter().map(plain).collect()
         };
+        for thread in &mut together {
+            thread.taking = Some(Rc::clone(taking));
+        }
         let mut asked = Posing { shared, sources, remarks };
         match asked.model(subject, &together, budget)? {
             Posed::TooLarge => {

@@ -20,7 +20,7 @@ pub fn threads(
     second: ThreadKind,
     subject: JavaSubject,
 ) -> [ModelThread; 2] {
-    let plain = |kind| ModelThread { kind, mask: None, is_another: false };
+    let plain = |kind| ModelThread { kind, mask: None, is_another: false, taking: None };
     if first == second {
         // Of two threads at most one is the object.
         let own = match (first.origin, first.this, subject) {
@@ -53,9 +53,7 @@ fn mask(shared: &ModelFacts<'_>, one: ThreadKind, other: ThreadKind) -> Option<M
     let mut open = vec![other];
     let mut starts = BTreeSet::new();
     while let Some(kind) = open.pop() {
-        if kind.origin == Origin::Library {
-            return None;
-        }
+        // What code outside runs, and what the program begins with, nobody is seen to start.
         let places = found.starts.get(&kind)?;
         for &(method, at) in places {
             // An initialiser may be run by anybody.
@@ -76,9 +74,6 @@ fn mask(shared: &ModelFacts<'_>, one: ThreadKind, other: ThreadKind) -> Option<M
                 }
             }
         }
-    }
-    if family.contains(&one) {
-        return None;
     }
     let ends = match other.origin {
         Origin::Started(thread) if alone && facts.single_kinds.contains(&other) => Some(thread),
@@ -125,7 +120,7 @@ fn assume(
     let is_given = |object: Option<ObjectId>| {
         object.is_some_and(|object| Some(found.objects[object].site) == given)
     };
-    for place @ &(method, at) in found.invocations.keys() {
+    for place @ &(method, at) in &shared.joining {
         let receiver = || found.operand(method, at, 0).only();
         match (controls(place), other.origin) {
             (Some(Control::AwaitsEnd), Origin::Task(executor))
@@ -150,7 +145,8 @@ fn assume(
     if !alone || found.interrupts {
         return;
     }
-    for &method in &facts.once {
+    let methods: BTreeSet<MemberId> = shared.joining.iter().map(|&(method, _)| method).collect();
+    for &method in methods.intersection(&facts.once) {
         let waits = |at: At| {
             let receiver = found.operand(method, at, 0).only();
             match (controls(&(method, at)), other.origin) {
@@ -255,7 +251,7 @@ fn apart(
     budget: &Budget,
 ) -> Result<bool, StopReason> {
     let Origin::Started(thread) = started.origin else { return Ok(false) };
-    let plain = ModelThread { kind: other, mask: None, is_another: false };
+    let plain = ModelThread { kind: other, mask: None, is_another: false, taking: None };
     let threads = [ModelThread { kind: starter, mask: Some(mask.clone()), ..plain.clone() }, plain];
     let places = starts_by(shared, JavaSubject::Object(thread), &threads, budget)?;
     Ok(places.is_some_and(|places| {

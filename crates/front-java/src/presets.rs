@@ -13,8 +13,8 @@
 //! 2. What is set up is set up before the first call; that is assumed, and said.
 
 use crate::class::{
-    At, BranchCondition, Comparison, FieldAccess, InvokeKind, JavaAccess, JavaBody, JavaClass,
-    JavaConstant, JavaField, JavaInstruction, JavaKind, JavaMember, JavaMethod, StackOperation,
+    At, BranchCondition, Comparison, FieldAccess, InvokeKind, JavaAccess, JavaClass, JavaConstant,
+    JavaField, JavaInstruction, JavaKind, JavaMember, JavaMethod, StackOperation,
 };
 use crate::names::{JavaName, JavaNames, kind_of_field, parameters_of_method};
 use crate::units::annotated;
@@ -611,22 +611,8 @@ impl<'a> Framework<'a> {
         max_locals: u16,
         instructions: Vec<JavaInstruction>,
     ) -> JavaMethod {
-        let offsets = (0..).take(instructions.len()).collect();
-        JavaMethod {
-            name: self.names.intern(name),
-            descriptor: self.names.intern(descriptor),
-            access,
-            body: Some(JavaBody {
-                max_stack: u16::MAX,
-                max_locals,
-                instructions,
-                offsets,
-                handlers: Vec::new(),
-                lines: Vec::new(),
-                locals: Vec::new(),
-            }),
-            annotations: Vec::new(),
-        }
+        let (name, descriptor) = (self.names.intern(name), self.names.intern(descriptor));
+        JavaMethod::made(name, descriptor, access, max_locals, instructions)
     }
 }
 

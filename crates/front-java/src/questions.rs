@@ -83,26 +83,7 @@ pub fn questions(
     let mut shared = ModelFacts::new(world, table, &found, &facts, declared, budget)?;
     shared.assume_joins = options.assume_joins;
     let sources = Sources::new(world);
-    let mut understood = Understood {
-        kinds: found
-            .kinds
-            .iter()
-            .map(|&kind| (kind_name(world, &found, kind), facts.single_kinds.contains(&kind)))
-            .collect(),
-        methods: (found.methods.len(), world.classes.iter().map(|class| class.methods.len()).sum()),
-        unknown: found.unknown.clone(),
-        doubts: found.doubts.iter().map(|doubt| in_words(world, doubt)).collect(),
-        unreached: unreached(world, &found),
-        cut: found.cut,
-        ..Understood::default()
-    };
-    if found.cut {
-        understood.left.insert(format!(
-            "what values can be was not found to the end, with {} methods looked at, so nothing is proved: \
-             the time limit was reached",
-            found.methods.len()
-        ));
-    }
+    let mut understood = of_program(world, &found, &facts);
     heard(JavaStage::Sharing, 0, 0);
     let mut asked = asked(&shared, beginning, &mut understood, budget)?;
     asked.retain(|one| options.part.has(one.number));
@@ -117,6 +98,47 @@ pub fn questions(
     }
     maker.conclude(&asked[next..], asked.len());
     Ok(maker.understood)
+}
+
+/// What is understood of a program that begins so before anything is asked: no objects, locks or models.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn understood(
+    world: &World,
+    table: &Table,
+    beginning: &JavaBeginning,
+    options: &JavaOptions,
+    budget: &Budget,
+) -> Result<Understood, StopReason> {
+    let found = points_to(world, table, beginning, options.unknown, budget, &mut |_, _, _| {})?;
+    let facts = Facts::new(world, &found, budget)?;
+    Ok(of_program(world, &found, &facts))
+}
+
+/// What is understood before anything is asked.
+fn of_program(world: &World, found: &PointsTo, facts: &Facts) -> Understood {
+    let mut understood = Understood {
+        kinds: found
+            .kinds
+            .iter()
+            .map(|&kind| (kind_name(world, found, kind), facts.single_kinds.contains(&kind)))
+            .collect(),
+        methods: (found.methods.len(), world.classes.iter().map(|class| class.methods.len()).sum()),
+        unknown: found.unknown.clone(),
+        doubts: found.doubts.iter().map(|doubt| in_words(world, doubt)).collect(),
+        unreached: unreached(world, found),
+        cut: found.cut,
+        ..Understood::default()
+    };
+    if found.cut {
+        understood.left.insert(format!(
+            "what values can be was not found to the end, with {} methods looked at, so nothing is proved: \
+             the time limit was reached",
+            found.methods.len()
+        ));
+    }
+    understood
 }
 
 /// A question about data: two kinds of threads, and what they share.
@@ -153,6 +175,7 @@ fn asked(
     let kinds: Vec<ThreadKind> = found.kinds.iter().copied().collect();
     let mut all: Vec<(Promise, DataQuestion)> = Vec::new();
     let mut unguarded: BTreeMap<Option<ClassId>, bool> = BTreeMap::new();
+    let mut uneven: BTreeMap<JavaSubject, bool> = BTreeMap::new();
     for (at, &first) in kinds.iter().enumerate() {
         for &second in &kinds[at..] {
             budget.check()?;
@@ -173,13 +196,15 @@ fn asked(
                     understood.unasked.insert(short_class(world, class));
                     continue;
                 }
+                let is_unguarded =
+                    *unguarded.entry(class).or_insert_with(|| is_unguarded(world, found, subject));
+                let is_uneven = *uneven.entry(subject).or_insert_with(|| shared.is_uneven(subject));
                 let promise = Promise {
+                    is_even: is_unguarded || !is_uneven,
                     size: counts.of(subject).max(1).ilog2() / FEW_METHODS.ilog2(),
                     has_no_class: class.is_none(),
                     has_main: [first, second].iter().any(|one| one.origin == Origin::Main),
-                    is_unguarded: *unguarded
-                        .entry(class)
-                        .or_insert_with(|| is_unguarded(world, found, subject)),
+                    is_unguarded,
                     one_only_reads: !both_write,
                 };
                 let number = all.len();
@@ -194,6 +219,8 @@ fn asked(
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a reason of its own")]
 struct Promise {
+    /// Whether locks are used in one way, or not at all.
+    is_even: bool,
     /// How large its model is going to be, roughly.
     size: u32,
     has_no_class: bool,

@@ -183,7 +183,8 @@ impl<'a> Reader<'a, '_> {
             return damage(at, message);
         }
         let body = found.code.map(|bytes| self.body(bytes, version)).transpose()?;
-        Ok(JavaMethod { name, descriptor, access, body, annotations: found.annotations })
+        let annotations = found.annotations;
+        Ok(JavaMethod { name, descriptor, access, body, annotations, by_handle: None })
     }
 
     /// The attributes of what was just read.

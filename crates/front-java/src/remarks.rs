@@ -120,10 +120,11 @@ fn remarks(
         || found.invocations.get(&(method, at)).into_iter().flat_map(|one| one.library.values());
     match (step, instruction) {
         (AccessStep::Frees, JavaInstruction::Invoke(..)) => {
-            let waits = |control| {
-                matches!(control, Some(Control::Waits | Control::Awaits | Control::Joins))
+            // It waits, or what it calls back does.
+            let unlocks = |effect: Option<Effect>| {
+                effect.is_some_and(|effect| effect.control == Some(Control::Unlocks))
             };
-            if effects().any(|effect| effect.is_some_and(|effect| waits(effect.control))) {
+            if !effects().any(unlocks) {
                 said.insert(StepRemark::Waits);
             }
         }

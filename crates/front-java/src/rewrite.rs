@@ -65,6 +65,7 @@ pub fn with_calls(bytes: &[u8], calls: &ConductorCalls) -> Result<Vec<u8>, Class
         before: 0,
         after: 0,
         before_call: 0,
+        before_element: 0,
         object: 0,
         names: &names,
         class: &class,
@@ -74,6 +75,7 @@ pub fn with_calls(bytes: &[u8], calls: &ConductorCalls) -> Result<Vec<u8>, Class
     copy.before = copy.method("before", "(Ljava/lang/Object;I)V")?;
     copy.after = copy.method("after", "(I)V")?;
     copy.before_call = copy.method("beforeCall", "([Ljava/lang/Object;I)V")?;
+    copy.before_element = copy.method("beforeElement", "(Ljava/lang/Object;II)V")?;
     copy.object = copy.class("java/lang/Object")?;
     let rest = copy.members(&mut input, calls)?;
     let mut out = bytes[..8].to_vec();
@@ -90,6 +92,7 @@ struct Copy<'a> {
     before: u16,
     after: u16,
     before_call: u16,
+    before_element: u16,
     /// The constant that names the class of all objects.
     object: u16,
     names: &'a JavaNames,

@@ -59,9 +59,10 @@ impl ModelAgain<'_, '_> {
         let kinds: Vec<ThreadKind> = self.threads.iter().map(|one| one.kind).collect();
         let mut known = BTreeSet::new();
         let mut written = BTreeSet::new();
+        let touching = self.shared.touching(self.subject);
         for (kind, runs) in &facts.runs {
             let is_one = facts.single_kinds.contains(kind) && kinds.contains(kind);
-            for &method in runs {
+            for &method in touching.iter().filter(|one| runs.contains(one)) {
                 budget.check()?;
                 let of = world.of(method);
                 let (Some(frames), Some(body)) = (found.methods.get(&method), &of.body) else {

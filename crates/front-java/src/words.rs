@@ -1,20 +1,21 @@
 //! # Idea
 //! Classes, methods, objects, locks and kinds of threads as people name them: `Log.append`, `Log@14` for what
-//! line 14 makes, `Worker@31` for the threads that line 31 makes and that run `Worker`.
+//! line 14 makes, `Worker@31` for the threads that line 31 makes and that run `Worker`;
+//! `Buffer@5 of Pump@20` where line 5 makes others for other pumps.
 //!
 //! # Invariants
 //! 1. A name says where something comes from by its line, or by its byte where lines are not known.
 
-use crate::class::At;
+use crate::class::{At, JavaInstruction};
 use crate::points_to::{ObjectId, Origin, PointsTo, Site, ThreadKind};
 use crate::presets::FRAMEWORK;
 use crate::tokens::{Base, JavaSubject, LockKey, LockName, ModelFacts};
 use crate::world::{ClassId, MemberId, World};
 use selvedge_base::Id;
 
-/// A class without its package, as Java writes it.
+/// A class without its package, unless several classes would be called so, as Java writes it.
 pub fn short_class(world: &World, class: ClassId) -> String {
-    short_name(world.names.text(world.classes[class].name))
+    world.short_name(class).replace(['/', '$'], ".")
 }
 
 fn short_name(text: &str) -> String {
@@ -35,6 +36,8 @@ pub fn short_method(world: &World, method: MemberId) -> String {
         _ => format!("{class}.{name}"),
     };
     let name = world.names.text(world.of(method).name);
+    // Behind that is what tells apart methods that stand for calls in one line.
+    let name = name.split('#').next().unwrap_or(name);
     if is_framework(world, method) {
         return if name == "main" { FRAMEWORK.to_owned() } else { name.to_owned() };
     }
@@ -74,15 +77,17 @@ pub fn kind_name(world: &World, found: &PointsTo, kind: ThreadKind) -> String {
             };
             let place = match kind.origin {
                 Origin::Started(thread) => match found.objects[thread].site {
-                    Site::New(method, at, _) => Some((method, at)),
+                    Site::New(method, at, ..) => Some((method, at)),
                     _ => None,
                 },
                 _ => found.starts.get(&kind).and_then(|all| all.first().copied()),
             };
+            let told = kind.origin.object().map(|thread| told_by(world, found, thread));
+            let told = told.unwrap_or_default();
             match place {
                 // What a framework makes has no line.
                 Some((method, _)) if is_framework(world, method) => what,
-                Some((method, at)) => format!("{what}@{}", site(world, method, at)),
+                Some((method, at)) => format!("{what}@{}{told}", site(world, method, at)),
                 None => what,
             }
         }
@@ -136,7 +141,7 @@ fn array(text: &str) -> String {
 pub fn object_name(world: &World, found: &PointsTo, object: ObjectId) -> String {
     let class = class_of(world, found, object);
     match found.objects[object].site {
-        Site::New(method, at, _)
+        Site::New(method, at, ..)
         | Site::Lambda(method, at)
         | Site::Made(method, at)
         | Site::Given(method, at)
@@ -144,11 +149,24 @@ pub fn object_name(world: &World, found: &PointsTo, object: ObjectId) -> String 
         | Site::Caught(method, at)
             if !is_framework(world, method) =>
         {
-            format!("{class}@{}", site(world, method, at))
+            format!("{class}@{}{}", site(world, method, at), told_by(world, found, object))
         }
         Site::Class(name) => format!("{}.class", short_name(world.names.text(name))),
         Site::View(of, _) => format!("{class} of {}", object_name(world, found, of)),
         _ => class,
+    }
+}
+
+/// Whose an object is, if the instruction that makes it makes others, too, for others.
+fn told_by(world: &World, found: &PointsTo, object: ObjectId) -> String {
+    let Some((method, at)) = found.told_by(object) else { return String::new() };
+    let class = world.of(method).body.as_ref().map(|body| &body.instructions[at.index()]);
+    match class {
+        Some(JavaInstruction::New(name)) => {
+            let class = short_name(world.names.text(*name));
+            format!(" of {class}@{}", site(world, method, at))
+        }
+        _ => String::new(),
     }
 }
 

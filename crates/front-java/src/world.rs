@@ -10,11 +10,19 @@
 //! 1. Of two classes of one name the first counts.
 //! 2. A hierarchy that goes round is followed once, and a class is no superclass of itself by that.
 
-use crate::class::{JavaClass, JavaConstant, JavaInstruction, JavaMember, JavaMethod};
+use crate::class::{
+    InvokeKind, JavaAccess, JavaClass, JavaConstant, JavaInstruction, JavaKind, JavaMember,
+    JavaMethod, StackOperation,
+};
 use crate::names::{JavaName, JavaNames};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{IdVec, define_id};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The first version of class files with which a program may begin as Java 25 has it.
+const LAUNCHED: u16 = 69;
+/// The name of a method that does what the machine does then.
+const LAUNCHER: &str = "main#launched";
 
 define_id!(
     /// A class of a world.
@@ -49,6 +57,8 @@ pub struct World {
     /// The classes.
     pub classes: IdVec<ClassId, JavaClass>,
     by_name: FxHashMap<JavaName, ClassId>,
+    /// The names without packages that several classes have.
+    ambiguous: FxHashSet<String>,
     known: KnownNames,
 }
 
@@ -96,8 +106,76 @@ impl World {
                 world.by_name.insert(name, id);
             }
         }
+        world.note_ambiguous();
+        world.add_launchers();
         world.intern_arrays();
         world
+    }
+
+    fn note_ambiguous(&mut self) {
+        let mut seen: FxHashSet<&str> = FxHashSet::default();
+        for class in &self.classes {
+            let short = without_package(self.names.text(class.name));
+            if !seen.insert(short) {
+                self.ambiguous.insert(short.to_owned());
+            }
+        }
+    }
+
+    /// The name of a class without its package, unless another one has that, too; as the class file has it.
+    pub(crate) fn short_name(&self, class: ClassId) -> &str {
+        let text = self.names.text(self.classes[class].name);
+        let short = without_package(text);
+        if self.ambiguous.contains(short) { text } else { short }
+    }
+
+    /// From Java 25 on a program may begin with a method `main` of a new object, or without parameters: what
+    /// the machine does then is a method here, if the class has no `main` of the old kind.
+    fn add_launchers(&mut self) {
+        let (strings, nothing) = (self.known.strings, self.known.nothing);
+        let name = self.names.intern("main");
+        let of_strings = self.names.intern(&format!("({})V", self.names.text(strings)));
+        for class in self.classes.ids() {
+            let of = &self.classes[class];
+            let has_no_objects = of.access.is_interface() || of.access.is_abstract();
+            if of.version < LAUNCHED || self.main_of(class).is_some() {
+                continue;
+            }
+            let own = |descriptor: JavaName| {
+                of.methods.iter().find(|one| {
+                    let called = one.name == name && one.descriptor == descriptor;
+                    called && !one.access.is_private() && one.body.is_some()
+                })
+            };
+            let Some(main) = own(of_strings).or_else(|| own(nothing)) else { continue };
+            let makes = |one: &JavaMethod| {
+                one.name == self.known.init && one.descriptor == nothing && !one.access.is_private()
+            };
+            let (descriptor, is_static) = (main.descriptor, main.access.is_static());
+            if !is_static && (has_no_objects || !of.methods.iter().any(makes)) {
+                continue;
+            }
+            let member = |name, descriptor| JavaMember { class: of.name, name, descriptor };
+            let mut body = Vec::new();
+            if !is_static {
+                body.extend([
+                    JavaInstruction::New(of.name),
+                    JavaInstruction::Stack(StackOperation::Dup),
+                    JavaInstruction::Invoke(InvokeKind::Special, member(self.known.init, nothing)),
+                ]);
+            }
+            if descriptor == of_strings {
+                body.push(JavaInstruction::Load(JavaKind::Reference, 0));
+            }
+            let how = if is_static { InvokeKind::Static } else { InvokeKind::Virtual };
+            let called = member(name, descriptor);
+            body.extend([JavaInstruction::Invoke(how, called), JavaInstruction::Return(None)]);
+            let launcher = self.names.intern(LAUNCHER);
+            // Public, static, and made by no people.
+            let access = JavaAccess(0x0001 | 0x0008 | 0x1000);
+            let made = JavaMethod::made(launcher, of_strings, access, 1, body);
+            self.classes[class].methods.push(made);
+        }
     }
 
     /// The names of the types of arrays that the classes make.
@@ -302,19 +380,19 @@ impl World {
 
     /// Where a program can begin: `public static void main(String[])`.
     pub fn mains(&self) -> Vec<MemberId> {
-        let mut found = Vec::new();
-        for (class, one) in self.classes.iter_enumerated() {
-            for (number, method) in one.methods.iter().enumerate() {
-                if self.names.text(method.name) == "main"
-                    && self.names.text(method.descriptor) == "([Ljava/lang/String;)V"
-                    && method.access.is_static()
-                    && method.access.is_public()
-                {
-                    found.push(MemberId { class, number });
-                }
-            }
-        }
-        found
+        self.classes.ids().filter_map(|class| self.main_of(class)).collect()
+    }
+
+    /// The method of a class that a program can begin with.
+    fn main_of(&self, class: ClassId) -> Option<MemberId> {
+        let number = self.classes[class].methods.iter().position(|method| {
+            let name = self.names.text(method.name);
+            (name == "main" || name == LAUNCHER)
+                && self.names.text(method.descriptor) == "([Ljava/lang/String;)V"
+                && method.access.is_static()
+                && method.access.is_public()
+        })?;
+        Some(MemberId { class, number })
     }
 
     /// The classes that are named and not there, each with how many classes name it.
@@ -350,4 +428,8 @@ impl World {
         }
         missing
     }
+}
+
+fn without_package(text: &str) -> &str {
+    text.rsplit('/').next().unwrap_or(text)
 }

@@ -3,6 +3,7 @@
 
 use selvedge_base::Id;
 use selvedge_front_java::class::JavaMember;
+use selvedge_front_java::words::short_class;
 use selvedge_front_java::world::{ClassId, MemberId, Resolution};
 use selvedge_front_java::{JavaClass, JavaNames, World, read_class};
 
@@ -142,4 +143,16 @@ fn hierarchies_that_go_round() {
     };
     assert_eq!(world.method(nothing), Resolution::Absent);
     assert_eq!(world.field(nothing), Resolution::Absent);
+}
+
+/// Findings are told apart by the names of classes.
+#[test]
+fn classes_of_one_name_are_called_by_their_packages() {
+    let mut names = JavaNames::default();
+    let like = read_class(FILES[0], &mut names).expect("a compiler made it");
+    let all = ["one/Box$Lid", "two/Box$Lid", "one/Box", "two/Crate"];
+    let classes = all.map(|name| named(&like, &mut names, name, None));
+    let world = World::new(names, classes);
+    let called = world.classes.ids().map(|class| short_class(&world, class));
+    assert_eq!(called.collect::<Vec<_>>(), ["one.Box.Lid", "two.Box.Lid", "Box", "Crate"]);
 }

@@ -18,8 +18,9 @@ const ENGINE: &[u8] = include_bytes!("../../front-java/tests/classes/engine.jar"
 const FRAMEWORKS: &[u8] = include_bytes!("../../front-java/tests/classes/frameworks.jar");
 
 /// Locks that are not needed: taken before threads are started, after they have ended, or with another lock.
-const NOT_NEEDED: [&str; 5] = [
+const NOT_NEEDED: [&str; 6] = [
     "ClonedRight$C.copy",
+    "FirstInitialisedRight.<clinit>",
     "JoinUnderOwnMonitorRight.main",
     "LeakedBySuperRight$Base.add",
     "NumbersAsLocksRight.lambda$main$0",

@@ -32,24 +32,41 @@ struct Row {
     tests: Vec<String>,
 }
 
+/// All rules.
+fn rules() -> impl Iterator<Item = String> {
+    let numbers = (1..=27).map(|number| number.to_string());
+    let broken = BROKEN.split_whitespace().map(str::to_owned);
+    numbers.chain(broken).chain(STATEMENTS.iter().map(|one| format!("§5 {one}")))
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../front-java/tests/programs")
 }
 
-fn rows() -> Vec<Row> {
+/// The lines of the tables with so many columns, by cells.
+fn cells(columns: usize) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(folder().join("README.md")).expect("it is there");
     let lines = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| rule"));
-    let names = |cell: &str| -> Vec<String> {
-        let all = cell.split(',').map(|one| one.trim().trim_matches('`').to_owned());
-        all.filter(|one| !one.is_empty()).collect()
+    let split = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
     };
-    let row = |line: &str| {
-        let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
-        let [rules, _, wrong, right, tests] = cells[..] else { panic!("five columns: {line}") };
-        let [rules, wrong, right, tests] = [rules, wrong, right, tests].map(names);
+    let all: Vec<Vec<String>> = lines.map(split).collect();
+    assert!(all.iter().all(|cells| [3, 5].contains(&cells.len())), "three or five columns");
+    all.into_iter().filter(|cells| cells.len() == columns).collect()
+}
+
+/// The names in a cell.
+fn names(cell: &str) -> Vec<String> {
+    let all = cell.split(',').map(|one| one.trim().trim_matches('`').to_owned());
+    all.filter(|one| !one.is_empty()).collect()
+}
+
+fn rows() -> Vec<Row> {
+    let row = |cells: Vec<String>| {
+        let [rules, wrong, right, tests] = [0, 2, 3, 4].map(|at| names(&cells[at]));
         Row { rules, wrong, right, tests }
     };
-    lines.map(row).collect()
+    cells(5).into_iter().map(row).collect()
 }
 
 /// The texts of all files of a folder that end so.
@@ -75,10 +92,7 @@ fn class(name: &str, ending: &str, classes: &BTreeSet<String>) -> Option<String>
 fn every_rule_has_programs_or_tests() {
     let rows = rows();
     let mut missing = Vec::new();
-    let numbers = (1..=27).map(|number| number.to_string());
-    let broken = BROKEN.split_whitespace().map(str::to_owned);
-    let statements = STATEMENTS.iter().map(|one| format!("§5 {one}"));
-    for rule in numbers.chain(broken).chain(statements) {
+    for rule in rules() {
         let mut of = rows.iter().filter(|row| row.rules.contains(&rule));
         let shown =
             |row: &Row| !row.tests.is_empty() || (!row.wrong.is_empty() && !row.right.is_empty());
@@ -120,4 +134,24 @@ fn every_program_is_there_for_a_rule() {
     let programs = classes.iter().filter(|one| endings.iter().any(|end| one.ends_with(end)));
     let unnamed: Vec<&String> = programs.filter(|one| !named.contains(*one)).collect();
     assert_eq!(unnamed, Vec::<&String>::new());
+}
+
+#[test]
+fn programs_notice_each_rule_that_is_left_out() {
+    let classes = classes();
+    let mut noticed = BTreeSet::new();
+    for cells in cells(3) {
+        let programs = names(&cells[2]);
+        assert!(!programs.is_empty(), "{cells:?}");
+        let missing: Vec<&String> = programs.iter().filter(|one| !classes.contains(*one)).collect();
+        assert_eq!(missing, Vec::<&String>::new());
+        noticed.extend(names(&cells[0]));
+    }
+    // What is shown by tests alone was not left out.
+    let by_tests = |row: &Row| row.wrong.is_empty() || row.right.is_empty();
+    let by_tests: BTreeSet<String> =
+        rows().into_iter().filter(by_tests).flat_map(|row| row.rules).collect();
+    let missing: Vec<String> =
+        rules().filter(|rule| !noticed.contains(rule) && !by_tests.contains(rule)).collect();
+    assert_eq!(missing, ["B05"]);
 }

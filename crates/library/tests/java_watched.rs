@@ -12,7 +12,7 @@ use conducted::{Stage, has};
 use selvedge_base::Budget;
 use selvedge_front_java::read_archive;
 use selvedge_library::CheckOptions;
-use selvedge_library::java::{JavaBeginning, JavaClasses, JavaOptions, JavaProgram, JavaSettings};
+use selvedge_library::java::{JavaBeginning, JavaClasses, JavaProgram, JavaSettings};
 
 const PROGRAMS: &[u8] = include_bytes!("../../front-java/tests/classes/programs.jar");
 /// How long a run may take, in milliseconds.
@@ -44,12 +44,7 @@ fn what_meets_in_a_jvm_is_never_called_safe() {
         }
         observed += 1;
         let begins = vec![JavaBeginning::Main(main)];
-        let one = JavaProgram {
-            world: all.world.clone(),
-            begins,
-            options: JavaOptions::default(),
-            digest: String::new(),
-        };
+        let one = JavaProgram { begins, ..all.clone() };
         let checked = one.check(&CheckOptions::default(), &budget, &mut |_, _, _| {});
         let checked = checked.expect("engines do not contradict the replayer").checked;
         if checked.findings.is_empty() && checked.open.is_empty() {

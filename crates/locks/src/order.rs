@@ -29,7 +29,7 @@
 
 use crate::behaviour::{BehaviourId, Behaviours};
 use crate::role::{Advance, PhaseView, Role, forbidden, roles};
-use crate::tupling::reduce::{Reduced, relevant};
+use crate::tupling::reduce::Reductions;
 use crate::tupling::tabulate::{Locks, tabulate};
 use crate::tupling::tuples::TupleTable;
 use rustc_hash::FxHashMap;
@@ -40,7 +40,6 @@ use selvedge_program::{
     Event, Observable, Program, Question, Resource, Start, ThreadId, Unknown, Witness,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 /// One order of the borders and the accesses of a question.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,7 +132,7 @@ pub struct Borders {
     without_locks: BTreeSet<ThreadId>,
     /// Which roles a class can play, whatever the locks.
     possible: FxHashMap<(BehaviourId, Role), bool>,
-    reductions: FxHashMap<(BehaviourId, Vec<Observable>), Rc<Reduced>>,
+    reductions: Reductions,
     tuples: TupleTable,
 }
 
@@ -193,7 +192,7 @@ impl Borders {
             follows,
             without_locks,
             possible: FxHashMap::default(),
-            reductions: FxHashMap::default(),
+            reductions: Reductions::default(),
             tuples: TupleTable::default(),
         })
     }
@@ -268,15 +267,8 @@ impl Borders {
         }
         let (class, role) = &key;
         let lowered = behaviours.representative(*class);
-        let reduction = (*class, relevant(role));
-        let reduced = if let Some(reduced) = self.reductions.get(&reduction) {
-            Rc::clone(reduced)
-        } else {
-            let reduced = Reduced::new(lowered, &reduction.1, budget);
-            let reduced = Rc::new(reduced.map_err(Unknown::Stopped)?);
-            self.reductions.insert(reduction, Rc::clone(&reduced));
-            reduced
-        };
+        let reduced = self.reductions.of(lowered, *class, role, budget);
+        let reduced = reduced.map_err(Unknown::Stopped)?;
         let (locks, tuples) = (Locks::Ignored, &mut self.tuples);
         let table = tabulate(lowered, role, locks, reduced, tuples, u64::MAX, budget)?;
         let possible = !table.accepted.is_empty();

@@ -151,6 +151,47 @@ const FACTS_PER_POINT: u64 = 32;
 /// How many facts are processed, or compared with each other, between two polls of the budget.
 const POLLED: u32 = 256;
 
+/// Facts that are to be processed: the shortest first, of these the oldest. Almost all are short, and those of
+/// one length are a list.
+#[derive(Default)]
+struct ShortestFirst {
+    /// By the length, with how many of the list are gone.
+    short: Vec<(usize, Vec<PathEdgeId>)>,
+    /// No list before this one has any left.
+    first: usize,
+    long: BinaryHeap<Reverse<(u32, PathEdgeId)>>,
+}
+
+impl ShortestFirst {
+    /// Facts of this length are long.
+    const LONG: u32 = 4096;
+
+    fn push(&mut self, length: u32, id: PathEdgeId) {
+        if length >= Self::LONG {
+            self.long.push(Reverse((length, id)));
+            return;
+        }
+        let at = length as usize;
+        if self.short.len() <= at {
+            self.short.resize_with(at + 1, Default::default);
+        }
+        self.short[at].1.push(id);
+        self.first = self.first.min(at);
+    }
+
+    fn pop(&mut self) -> Option<PathEdgeId> {
+        while let Some((gone, list)) = self.short.get_mut(self.first) {
+            if let Some(&id) = list.get(*gone) {
+                *gone += 1;
+                return Some(id);
+            }
+            (*gone, self.first) = (0, self.first + 1);
+            list.clear();
+        }
+        self.long.pop().map(|Reverse((_, id))| id)
+    }
+}
+
 /// The facts and ends of one tabulation.
 pub struct Summaries<'a, F: Following> {
     /// What it is a tabulation of.
@@ -169,8 +210,7 @@ pub struct Summaries<'a, F: Following> {
     newest: FxHashMap<(F::Point, TupleShapeId), PathEdgeId>,
     /// Likewise for the ends of each entry.
     newest_end: FxHashMap<(EntryId, F::Told, TupleShapeId), EndId>,
-    /// Shortest first, then oldest first.
-    queue: BinaryHeap<Reverse<(u32, PathEdgeId)>>,
+    queue: ShortestFirst,
     /// How many facts there may be.
     limit: u64,
     budget: &'a Budget,
@@ -193,7 +233,7 @@ impl<'a, F: Following> Summaries<'a, F> {
             points: 0,
             newest: FxHashMap::default(),
             newest_end: FxHashMap::default(),
-            queue: BinaryHeap::new(),
+            queue: ShortestFirst::default(),
             limit,
             budget,
             polled: 0,
@@ -211,7 +251,7 @@ impl<'a, F: Following> Summaries<'a, F> {
             if let Some(reason) = self.stopped {
                 return Err(Unknown::Stopped(reason));
             }
-            let Some(Reverse((_, id))) = self.queue.pop() else { return Ok(None) };
+            let Some(id) = self.queue.pop() else { return Ok(None) };
             self.polled = self.polled.wrapping_add(1);
             if self.polled.is_multiple_of(POLLED) {
                 self.budget.check().map_err(Unknown::Stopped)?;
@@ -243,7 +283,7 @@ impl<'a, F: Following> Summaries<'a, F> {
             Entry::Vacant(slot) => {
                 let id = self.facts.push(fact(None));
                 slot.insert(id);
-                self.queue.push(Reverse((length, id)));
+                self.queue.push(length, id);
                 return;
             }
             Entry::Occupied(slot) => Some(*slot.get()),
@@ -271,7 +311,7 @@ impl<'a, F: Following> Summaries<'a, F> {
         }
         let id = self.facts.push(fact(first));
         self.newest.insert(key, id);
-        self.queue.push(Reverse((length, id)));
+        self.queue.push(length, id);
     }
 
     /// Counts a comparison of tuples, and polls the budget now and then. Whether it is used up.

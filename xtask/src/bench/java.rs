@@ -1,12 +1,16 @@
 //! # Idea
 //! Programs in Java, from class files to findings: the programs of the tests, classes of the JDK with any
-//! clients, and an archive of many classes of the JDK. What needs a JDK is left out where there is none: its
-//! class files are taken from `jmods/java.base.jmod` below `JAVA_HOME` or of the `java` that is found.
+//! clients, a generated program of 10,000 classes, and programs of the JDK with as many. What needs a JDK is
+//! left out where there is none: its class files are taken from `jmods/java.base.jmod` below `JAVA_HOME` or of
+//! the `java` that is found, and `javac` from beside it.
+
+mod application;
 
 use super::{Case, Measurement, peak_mib};
 use selvedge_base::Budget;
-use selvedge_library::java::{JavaClasses, JavaSettings};
+use selvedge_library::java::{JavaChecked, JavaClasses, JavaSettings};
 use selvedge_library::{CheckOptions, Fixes};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -59,6 +63,14 @@ pub fn cases(quick: bool) -> Vec<Case> {
         cases.push(case("--class", class, vec![modules.join("java.base.jmod")], settings));
     }
     if !quick {
+        let bin = modules.with_file_name("bin");
+        cases.push(Case {
+            section: "large",
+            name: "generated".to_owned(),
+            variant: "check",
+            grows: false,
+            run: Box::new(move || generated(&bin)),
+        });
         for main in LARGE_MAINS {
             let settings = JavaSettings { main: Some(main.to_owned()), ..JavaSettings::default() };
             let files = LARGE.iter().map(|module| modules.join(format!("{module}.jmod")));
@@ -91,6 +103,37 @@ fn case(section: &'static str, name: &str, files: Vec<PathBuf>, settings: JavaSe
     }
 }
 
+/// A program of 10,000 classes with some mistakes, of which those are counted that are found.
+fn generated(bin: &Path) -> Result<Measurement, String> {
+    let folder = std::env::temp_dir().join(format!("selvedge-bench-java-{}", std::process::id()));
+    let measured = application::compiled(bin, &folder).and_then(|archive| {
+        let settings =
+            JavaSettings { main: Some("app.Main".to_owned()), ..JavaSettings::default() };
+        let (measured, done) = checked(&[archive], &settings)?;
+        let wrong = application::mistakes();
+        // A finding is about a mistake if it is in the file that has it.
+        let files = done.checked.findings.iter().map(|finding| {
+            let files = finding.places.iter().filter_map(|place| done.program.file(place.file));
+            files.map(|file| file.name.as_str()).collect::<BTreeSet<&str>>()
+        });
+        let files: Vec<BTreeSet<&str>> = files.collect();
+        let is_found = |one: &&String| files.iter().any(|files| files.contains(one.as_str()));
+        let found = wrong.iter().filter(is_found).count();
+        let is_other =
+            |files: &BTreeSet<&str>| !wrong.iter().any(|one| files.contains(one.as_str()));
+        let others = files.iter().filter(|files| is_other(files)).count();
+        let outcome = format!(
+            "{}, {found} of {} mistakes, {others} elsewhere",
+            measured.outcome,
+            wrong.len()
+        );
+        Ok(Measurement { outcome, ..measured })
+    });
+    // What is left behind by a failure is in the folder for what is temporary.
+    let _ = std::fs::remove_dir_all(&folder);
+    measured
+}
+
 /// The classes of some files.
 fn read(files: &[PathBuf], budget: &Budget) -> Result<JavaClasses, String> {
     let mut classes = JavaClasses::default();
@@ -118,6 +161,13 @@ fn reading(file: &Path) -> Result<Measurement, String> {
 }
 
 fn measure(files: &[PathBuf], settings: &JavaSettings) -> Result<Measurement, String> {
+    checked(files, settings).map(|(measured, _)| measured)
+}
+
+fn checked(
+    files: &[PathBuf],
+    settings: &JavaSettings,
+) -> Result<(Measurement, JavaChecked), String> {
     let start = Instant::now();
     let budget = Budget::with_deadline(start + LONGEST);
     let classes = read(files, &budget)?;
@@ -130,7 +180,7 @@ fn measure(files: &[PathBuf], settings: &JavaSettings) -> Result<Measurement, St
     let questions: usize = done.checked.tallies.iter().map(|(_, tally)| tally.questions).sum();
     let unknown: usize = done.checked.tallies.iter().map(|(_, tally)| tally.unknown).sum();
     let open = if unknown > 0 { ", unknown" } else { "" };
-    Ok(Measurement {
+    let measured = Measurement {
         size: format!("{count} classes, {} methods reached", figures.methods),
         outcome: format!("{} findings{open}", done.checked.findings.len()),
         counts: format!(
@@ -140,5 +190,6 @@ fn measure(files: &[PathBuf], settings: &JavaSettings) -> Result<Measurement, St
         seconds: start.elapsed().as_secs_f64(),
         peak_mib: peak_mib(),
         stopped: budget.stopped().is_some(),
-    })
+    };
+    Ok((measured, done))
 }

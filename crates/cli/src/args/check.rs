@@ -105,7 +105,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
     /// Stop above this much memory with the files that are being analysed; undecided questions are
-    /// unknown.
+    /// unknown [default: 3072 if there is a program in Java, nothing otherwise].
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub memory: Option<u64>,
     /// Stop with each file after this much work, counted in steps of the analysis; undecided questions

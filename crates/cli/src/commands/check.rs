@@ -38,6 +38,9 @@ pub const TIME_FOR_DATA: Duration = Duration::from_mins(1);
 /// The same of a program in Java: with what comes before and after it is a minute at most.
 pub const TIME_FOR_JAVA: Duration = Duration::from_secs(45);
 
+/// How many bytes of memory a run uses at most that checks a program in Java, unless somebody says so.
+const MEMORY_FOR_JAVA: u64 = 3 << 30;
+
 /// Runs the command.
 pub fn run(args: &CheckArgs, output: Output) -> Result<Exit, Exit> {
     if let (Some(shard), false) = (args.shard, args.report.format == Format::Json) {
@@ -113,12 +116,16 @@ fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> 
             return Ended { exit, somebody_reads, outdated: false };
         }
     };
-    let watch = Watch::new(limits(settings.timeout, settings.memory, start), start);
+    let mut watch = Watch::new(limits(settings.timeout, settings.memory, start), start);
     drop(first);
     if let Err(exit) = refuse_outputs(args, &settings, output) {
         return Ended { exit, somebody_reads: false, outdated: false };
     }
     let Read { loaded, identities, other_files } = read(args, &settings, output, watch.budget());
+    let has_java = loaded.iter().any(|one| one.java.is_some());
+    if has_java && settings.memory.is_none() && watch.budget().stopped().is_none() {
+        watch = Watch::new(limits(settings.timeout, Some(MEMORY_FOR_JAVA), start), start);
+    }
     let cache = cache(args, output);
     let analysis = Analysis {
         options: &settings.options,

@@ -62,14 +62,30 @@ public final class Conductor {
         }
     }
 
-    /** Whether two accesses are of one object. Two calls that are only given the same object prove nothing. */
+    /** An element of an array. */
+    private static final class Element {
+        final Object array;
+        final int index;
+
+        Element(Object array, int index) {
+            this.array = array;
+            this.index = index;
+        }
+    }
+
+    /** Whether two accesses are of one object, and of one element of it. Two calls that are only given the same object prove nothing. */
     private static boolean isSame(Object one, Object two) {
         if (one instanceof Call && two instanceof Call) {
             return ((Call) one).has(((Call) two).objects[0]) || ((Call) two).has(((Call) one).objects[0]);
         }
-        if (one instanceof Call) return ((Call) one).has(two);
-        if (two instanceof Call) return ((Call) two).has(one);
-        return one == two;
+        if (one instanceof Element && two instanceof Element && ((Element) one).index != ((Element) two).index) {
+            return false;
+        }
+        Object first = one instanceof Element ? ((Element) one).array : one;
+        Object second = two instanceof Element ? ((Element) two).array : two;
+        if (first instanceof Call) return ((Call) first).has(second);
+        if (second instanceof Call) return ((Call) second).has(first);
+        return first == second;
     }
 
     /** A thread at a place where another one is waited for. */
@@ -231,6 +247,11 @@ public final class Conductor {
         if (over) finish("reproduced");
     }
 
+    /** A thread is about to access an element of an array. */
+    public static void beforeElement(Object array, int index, int point) {
+        before(array == null ? null : new Element(array, index), point);
+    }
+
     /** A thread is about to call something with objects; the first is that of the call, or null. */
     public static void beforeCall(Object[] objects, int point) {
         before(new Call(objects), point);
@@ -304,6 +325,11 @@ public final class Conductor {
         }
     }
 
+    /** Whether an access is about to fail, because there is no object. */
+    private static boolean isNowhere(Step step, Object object) {
+        return object == null && !step.owner.startsWith("static");
+    }
+
     /** Whether the threads that are held can be those of the steps from a number on. */
     private static boolean complete(int number, List<Waiting> chosen) {
         if (number == STEPS.size()) return true;
@@ -311,7 +337,10 @@ public final class Conductor {
         for (Waiting one : HELD) {
             boolean other = one.point != step.point || chosen.contains(one) || one.met
                 || MAINS.contains(step.slot) != (one.thread.getId() == 1);
-            if (kind.equals("race") && !chosen.isEmpty()) other |= !isSame(chosen.get(0).object, one.object);
+            if (kind.equals("race")) {
+                other |= isNowhere(step, one.object);
+                if (!chosen.isEmpty()) other |= !isSame(chosen.get(0).object, one.object);
+            }
             if (other) continue;
             chosen.add(one);
             if (complete(number + 1, chosen)) return true;
@@ -352,6 +381,7 @@ public final class Conductor {
 
     /** Whether the access is of the object and in the unit that the schedule says. */
     private static boolean isOf(Step step, Player player, Object object) {
+        if (isNowhere(step, object)) return false;
         if (OWNERS.containsKey(step.owner)) {
             if (!isSame(OWNERS.get(step.owner), object)) return false;
         } else {

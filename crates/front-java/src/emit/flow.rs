@@ -1,7 +1,7 @@
 //! What a method with tokens does, as nodes and what leads from each where, with as few of them as are needed.
 
 use crate::class::At;
-use crate::tokens::{CallOutcome, ContextId, LocationKey, Model, ModelGoal, Step};
+use crate::tokens::{CallOutcome, ContextId, LocationKey, Model, ModelEdge, ModelGoal, Step};
 use crate::world::MemberId;
 use selvedge_base::Id;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,10 +37,25 @@ impl Flow {
             Step::Read(location, _) => written.contains(location),
             _ => true,
         };
+        // Ways out on which the same happens are one, wherever they begin: the last of them. Where something is
+        // accessed or taken stays where it is.
+        let is_exit = |edge: &ModelEdge| {
+            let ends = |step: &Step| matches!(step, Step::Release(_) | Step::End);
+            matches!(edge.goal, ModelGoal::Exit(_)) && edge.steps.iter().all(ends)
+        };
+        let mut ways: BTreeMap<&[Step], At> = BTreeMap::new();
+        for edge in graph.edges.iter().filter(|edge| is_exit(edge)) {
+            let way = ways.entry(&edge.steps).or_insert(edge.at);
+            *way = edge.at.max(*way);
+        }
+        let place = |edge: &ModelEdge| match ways.get(&edge.steps[..]) {
+            Some(&way) if is_exit(edge) => way,
+            _ => edge.at,
+        };
         let mut all: BTreeMap<(&Step, At), usize> = BTreeMap::new();
         for edge in &graph.edges {
             for step in edge.steps.iter().filter(happens) {
-                all.insert((step, edge.at), 0);
+                all.insert((step, place(edge)), 0);
             }
         }
         let mut labels: Vec<Label> = vec![None];
@@ -68,7 +83,7 @@ impl Flow {
                     out.push(Vec::new());
                     out.len() - 1
                 };
-                out[at].push((all[&(*step, edge.at)], target));
+                out[at].push((all[&(*step, place(edge))], target));
                 at = target;
             }
             if steps.is_empty() {

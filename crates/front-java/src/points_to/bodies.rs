@@ -1,6 +1,6 @@
 //! What the instructions of a body add, and which of them lack an object in the end.
 
-use super::{Doubt, Holder, Key, NodeSet, Site, Solver, Use, array_name, is_reference};
+use super::{Doubt, Holder, Key, NodeSet, Site, Solver, Use, is_reference};
 use crate::class::{
     At, FieldAccess, InvokeKind, JavaBody, JavaConstant, JavaInstruction, JavaMember,
 };
@@ -22,6 +22,10 @@ impl Solver<'_> {
         };
         let frames = Rc::new(frames);
         self.found.methods.insert(method, Rc::clone(&frames));
+        for at in frames.next.ids().filter(|&at| frames.reached[at]) {
+            let kept = self.kept(method, body, &frames, at);
+            self.kept.extend(kept.map(|made| (method, made)));
+        }
         for at in frames.next.ids() {
             if frames.reached[at] {
                 self.instruction(method, body, &frames, at);
@@ -86,27 +90,7 @@ impl Solver<'_> {
                 let pool = self.node(Holder::Pool);
                 self.copy(pool, result, None);
             }
-            JavaInstruction::New(name) => {
-                let object = self.object(Site::New(method, at, 0), *name);
-                self.give(result, object);
-                if let Some(class) = world.find(*name) {
-                    self.trigger(class);
-                    self.finalizer(class, object);
-                }
-            }
-            JavaInstruction::NewArray(element, dimensions) => {
-                let of = self.text(*element).to_owned();
-                let mut above = result;
-                for dimension in 0..*dimensions {
-                    let name = array_name(world, &of, *dimensions - dimension);
-                    let object = self.object(
-                        Site::New(method, at, dimension),
-                        name.unwrap_or(self.known.strings),
-                    );
-                    self.give(above, object);
-                    above = self.node(Holder::Held(object));
-                }
-            }
+            JavaInstruction::New(_) | JavaInstruction::NewArray(..) => self.makes(method, at),
             JavaInstruction::ArrayLoad(crate::JavaKind::Reference) => {
                 let array = self.operand(method, frames, at, 0);
                 self.add_use(array, Use::Load(Key::Element, result));
@@ -122,7 +106,8 @@ impl Solver<'_> {
                 self.constants(*name, result);
             }
             JavaInstruction::Field(access, member) => {
-                self.field((method, at), frames, *access, *member, result);
+                let kept = self.kept(method, body, frames, at);
+                self.field((method, at), (frames, kept), *access, *member, result);
             }
             JavaInstruction::Throw => {
                 let value = self.operand(method, frames, at, 0);
@@ -183,7 +168,7 @@ impl Solver<'_> {
     pub(super) fn field(
         &mut self,
         (method, at): (MemberId, At),
-        frames: &Frames,
+        (frames, kept): (&Frames, Option<At>),
         access: FieldAccess,
         member: JavaMember,
         result: NodeSet,
@@ -228,6 +213,8 @@ impl Solver<'_> {
                 let object = self.operand(method, frames, at, 0);
                 if access == FieldAccess::Get {
                     self.add_use(object, Use::Load(key, result));
+                } else if let (Key::Field(field), Some(made)) = (key, kept) {
+                    self.add_use(object, Use::Keeps(field, method, made));
                 } else {
                     let from = self.operand(method, frames, at, value);
                     self.add_use(object, Use::Store(key, from));
@@ -248,6 +235,11 @@ impl Solver<'_> {
             return None;
         }
         self.world.names.find(name).or(Some(self.known.object))
+    }
+
+    /// Whether there is an object that can be of a type.
+    fn is_made(&self, name: JavaName) -> bool {
+        self.found.objects.ids().any(|object| self.fits(object, name))
     }
 
     /// Notes the instructions that need an object and have none.
@@ -283,8 +275,10 @@ impl Solver<'_> {
                         JavaInstruction::Invoke(_, member) | JavaInstruction::Field(_, member) => {
                             self.mutable_type(member.descriptor).is_none()
                         }
+                        // Nothing is of a class of the program that nobody makes.
                         JavaInstruction::CheckCast(name) => {
                             self.table.is_immutable(self.text(*name))
+                                || (self.world.find(*name).is_some() && !self.is_made(*name))
                         }
                         _ => false,
                     },

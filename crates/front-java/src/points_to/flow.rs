@@ -1,6 +1,7 @@
 //! Sets and what flows between them: what is new in a set is passed on at once to where it goes, in the order
 //! in which sets depend on each other; sets that pass everything to each other are one.
 
+use super::sets::Bits;
 use super::{ABOVE_ARRAYS, Fitting, Holder, Key, NodeSet, ObjectId, ObjectSet, Site, Solver, Use};
 use crate::client::is_of_library;
 use crate::names::JavaName;
@@ -32,8 +33,16 @@ pub(super) struct Flow {
     ordered: usize,
     /// Sets that are to become one.
     joins: Vec<(NodeSet, NodeSet)>,
-    /// The objects of each type that was asked for, and how many objects were looked at.
-    masks: FxHashMap<JavaName, (Vec<u64>, usize)>,
+    /// Of each type that something is passed on by: which objects are of it.
+    masks: FxHashMap<JavaName, TypeMask>,
+}
+
+/// Which objects are of a type, as far as they have come by, in words of bits.
+#[derive(Default)]
+struct TypeMask {
+    fits: Vec<u64>,
+    /// The objects that were looked at.
+    seen: Vec<u64>,
 }
 
 impl Flow {
@@ -75,9 +84,9 @@ impl Flow {
         self.fresh[node].add(new, None);
     }
 
-    /// Passes objects to a set, those of a type if one is named; its mask is up to date.
+    /// Passes objects to a set, those of a type if one is named, for which they were looked at.
     fn pass(&mut self, objects: &ObjectSet, into: NodeSet, filter: Option<JavaName>) {
-        let mask = filter.and_then(|name| self.masks.get(&name)).map(|mask| &mask.0[..]);
+        let mask = filter.and_then(|name| self.masks.get(&name)).map(|mask| &mask.fits[..]);
         let new = self.sets[into].add(objects, mask);
         self.note_fresh(into, &new);
     }
@@ -227,9 +236,9 @@ impl Solver<'_> {
         if self.flow.sets[from].is_empty() {
             return;
         }
-        self.look_for(filter);
         // Chunks are shared, so this is no copy of the objects.
         let objects = self.flow.sets[from].clone();
+        self.look_at(&objects, filter);
         self.flow.pass(&objects, into, filter);
     }
 
@@ -246,8 +255,8 @@ impl Solver<'_> {
     /// A use of some objects: of those that can be used so.
     fn apply_to(&mut self, one: Use, objects: &ObjectSet) {
         let filter = self.used_as(one).filter(|&name| name != self.known.object);
-        self.look_for(filter);
-        let mask = filter.and_then(|name| self.flow.masks.get(&name)).map(|mask| &mask.0[..]);
+        self.look_at(objects, filter);
+        let mask = filter.and_then(|name| self.flow.masks.get(&name)).map(|mask| &mask.fits[..]);
         let mut fitting = ObjectSet::default();
         fitting.add(objects, mask);
         match one {
@@ -289,9 +298,9 @@ impl Solver<'_> {
     /// The type that an object has to be of to be used so: no machine lets others come here.
     fn used_as(&self, one: Use) -> Option<JavaName> {
         match one {
-            Use::Load(Key::Field(field), _) | Use::Store(Key::Field(field), _) => {
-                Some(self.world.classes[field.class].name)
-            }
+            Use::Load(Key::Field(field), _)
+            | Use::Store(Key::Field(field), _)
+            | Use::Keeps(field, ..) => Some(self.world.classes[field.class].name),
             // The elements are of any type.
             Use::Load(Key::Element, _) | Use::Store(Key::Element, _) => Some(self.known.strings),
             Use::Receiver(call) => Some(self.calls[call].member.class),
@@ -300,7 +309,7 @@ impl Solver<'_> {
     }
 
     /// Whether an object can be of a type.
-    fn fits(&self, object: ObjectId, wanted: JavaName) -> bool {
+    pub(super) fn fits(&self, object: ObjectId, wanted: JavaName) -> bool {
         let of = self.found.objects[object];
         let given = matches!(of.site, Site::Given(..) | Site::Passed(..));
         let function = matches!(of.site, Site::Lambda(..)) || self.is_of_client(object);
@@ -313,21 +322,25 @@ impl Solver<'_> {
         fits
     }
 
-    /// Brings the mask of a type up to date.
-    fn look_for(&mut self, filter: Option<JavaName>) {
+    /// Finds out which of some objects are of a type. Only what comes by is looked at: a program has as many
+    /// types as it has classes, and few objects of one meet the name of another.
+    fn look_at(&mut self, objects: &ObjectSet, filter: Option<JavaName>) {
         let Some(wanted) = filter else { return };
-        let count = self.found.objects.len();
-        if self.flow.masks.get(&wanted).is_some_and(|mask| mask.1 == count) {
-            return;
-        }
-        let (mut mask, seen) = self.flow.masks.remove(&wanted).unwrap_or_default();
-        mask.resize(count.div_ceil(64), 0);
-        for number in seen..count {
-            if self.fits(ObjectId::from_index(number), wanted) {
-                mask[number / 64] |= 1 << (number % 64);
+        let mut mask = self.flow.masks.remove(&wanted).unwrap_or_default();
+        for (word, bits) in objects.words() {
+            if mask.seen.len() <= word {
+                mask.seen.resize(word + 1, 0);
+                mask.fits.resize(word + 1, 0);
+            }
+            let new = bits & !mask.seen[word];
+            mask.seen[word] |= new;
+            for bit in Bits(new) {
+                if self.fits(ObjectId::from_index(word * 64 + bit), wanted) {
+                    mask.fits[word] |= 1 << bit;
+                }
             }
         }
-        self.flow.masks.insert(wanted, (mask, count));
+        self.flow.masks.insert(wanted, mask);
     }
 
     fn is_of(&self, object: ObjectId, wanted: JavaName) -> bool {
@@ -417,7 +430,7 @@ impl Solver<'_> {
         for number in 0..copies {
             let (into, filter) = self.flow.copies[node][number];
             let into = self.flow.find(into);
-            self.look_for(filter);
+            self.look_at(&objects, filter);
             self.flow.pass(&objects, into, filter);
         }
         for number in 0..uses {

@@ -1,7 +1,8 @@
 //! # Idea
 //! Which objects a value can be, and which methods a call reaches, found together: a method that is reached
 //! adds its instructions, an object that reaches the receiver of a call adds its method. An object stands for
-//! all that one instruction makes.
+//! all that one instruction makes; for what a method keeps in a field of `this`, for all that it makes with
+//! one `this`: see `makers`.
 //!
 //! Code outside the classes of the program does what its line in the [`Table`] says. Without a line it may
 //! keep whatever it is given in one *pool*, give back anything of it, change what arrays and containers of it
@@ -16,13 +17,16 @@
 //! 2. What is not understood is among the [`PointsTo::doubts`].
 
 mod bodies;
+mod callbacks;
 mod calls;
 mod clients;
 mod flow;
+mod makers;
 mod outside;
 mod reached;
 mod sets;
 mod tasks;
+mod unknown;
 
 pub use reached::{CallReceivers, Callbacks, Callees, OutsideEffects};
 pub use sets::ObjectSet;
@@ -54,11 +58,15 @@ define_id!(
     CallId
 );
 
+/// The instruction that makes a `this`.
+pub type Maker = (MemberId, At);
+
 /// What makes an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Site {
-    /// `new`, of an object or of an array; the number is the dimension.
-    New(MemberId, At, u8),
+    /// `new`, of an object or of an array; the number is the dimension. If the method keeps it in a field of
+    /// `this`, then with where `this` is made.
+    New(MemberId, At, u8, Option<Maker>),
     /// A lambda or a method reference.
     Lambda(MemberId, At),
     /// A constructor that a method reference calls.
@@ -146,6 +154,10 @@ enum Use {
     /// Code outside calls it as a function.
     Handed(CallId),
     Components(CallId),
+    /// `this` of a method that makes something here, and keeps it.
+    Makes(MemberId, At),
+    /// The same: where the method keeps it.
+    Keeps(MemberId, MemberId, At),
     Pooled,
 }
 
@@ -220,6 +232,8 @@ pub struct PointsTo {
     holders: FxHashMap<Holder, NodeSet>,
     sets: IdVec<NodeSet, ObjectSet>,
     nothing: ObjectSet,
+    /// The instructions that make several objects, which differ in where `this` is made.
+    told_apart: FxHashSet<Maker>,
     /// What calls reach.
     pub invocations: BTreeMap<(MemberId, At), Invocation>,
     /// The methods that are reached, with what is known of their bodies.
@@ -380,6 +394,8 @@ const SHOWN: u8 = 253;
 const COMPARED: u8 = 252;
 /// The same for all that is taken for a sequence or a collection.
 const ITERATED: u8 = 251;
+/// The same for all that methods of these give.
+const ITERATED_GIVES: u8 = 247;
 /// The same for all that code outside runs.
 const SUBMITTED: u8 = 250;
 /// The same for all that functions are called with that code outside is handed.
@@ -448,6 +464,8 @@ pub fn points_to(
         linked: FxHashSet::default(),
         pooled: ObjectSet::default(),
         pooled_outside: ObjectSet::default(),
+        kept: BTreeSet::new(),
+        makers: FxHashMap::default(),
     };
     let pool = solver.node(Holder::Pool);
     solver.add_use(pool, Use::Pooled);
@@ -479,7 +497,7 @@ pub fn points_to(
                 heard(JavaStage::PointsTo, methods, 0);
             }
         }
-        if !solver.without_receivers() {
+        if !solver.without_receivers() && !solver.without_this() {
             break;
         }
     }
@@ -563,6 +581,10 @@ struct Solver<'a> {
     /// What unknown code was given whose contents are among what it has, and of these what has nothing else.
     pooled: ObjectSet,
     pooled_outside: ObjectSet,
+    /// The instructions that make what their method keeps in a field of `this`.
+    kept: BTreeSet<(MemberId, At)>,
+    /// Where `this` of a method is made, as far as that is told apart.
+    makers: FxHashMap<MemberId, FxHashSet<Maker>>,
 }
 
 impl Solver<'_> {
@@ -573,6 +595,7 @@ impl Solver<'_> {
     /// Everything is known.
     fn finish(&mut self) {
         self.finish_sets();
+        self.finish_makers();
         for call in self.calls.ids() {
             let Call { caller, at, .. } = self.calls[call];
             let reached = std::mem::take(&mut self.reached_by[call]);
@@ -614,6 +637,8 @@ impl Solver<'_> {
                     self.compared(call, field);
                 }
             }
+            Use::Makes(method, at) => self.make_with((method, at), Some(object)),
+            Use::Keeps(field, method, at) => self.keep(field, (method, at), object),
             Use::Pooled => self.pooled(object),
         }
     }

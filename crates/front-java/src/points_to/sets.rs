@@ -135,12 +135,23 @@ impl ObjectSet {
 
     /// The objects in order.
     pub fn iter(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.words().flat_map(|(word, bits)| {
+            Bits(bits).map(move |bit| ObjectId::from_index(word * 64 + bit))
+        })
+    }
+
+    /// The words of bits that are not nothing, with their numbers, in order.
+    pub(crate) fn words(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.0.iter().flat_map(|(number, chunk)| {
             let first = *number as usize * WORDS;
-            chunk.iter().enumerate().flat_map(move |(at, &word)| {
-                Bits(word).map(move |bit| ObjectId::from_index((first + at) * 64 + bit))
-            })
+            let words = chunk.iter().enumerate().map(move |(at, &word)| (first + at, word));
+            words.filter(|(_, word)| *word != 0)
         })
+    }
+
+    /// The number of the word that an object is in.
+    pub(crate) fn word_of(object: ObjectId) -> usize {
+        object.index() / 64
     }
 
     /// Whether there is none.
@@ -215,7 +226,7 @@ impl FromIterator<ObjectId> for ObjectSet {
 }
 
 /// The bits of a word that are set.
-struct Bits(u64);
+pub(super) struct Bits(pub u64);
 
 impl Iterator for Bits {
     type Item = usize;

@@ -53,8 +53,11 @@ impl CodeCopy<'_, '_> {
                 let told = self.told(number, instruction, own_locals);
                 locals = locals.max(own_locals.saturating_add(told.locals));
                 one.extend(told.push);
-                let several = told.several;
-                let method = if several { self.copy.before_call } else { self.copy.before };
+                let method = match told.of {
+                    ToldOf::One => self.copy.before,
+                    ToldOf::Several => self.copy.before_call,
+                    ToldOf::Element => self.copy.before_element,
+                };
                 one.extend(Copy::call(method, point));
                 one.extend(told.back);
                 if instruction.goes_on() {
@@ -104,9 +107,13 @@ impl CodeCopy<'_, '_> {
                 Some(kind) if wide(kind) => plain(&[93, 88, 91]),
                 _ => plain(&[92, 87]),
             },
-            I::ArrayLoad(_) => plain(&[92, 87]),
-            I::ArrayStore(kind) if wide(*kind) => plain(&[94, 88, 94, 87]),
-            I::ArrayStore(_) => plain(&[93, 88, 91]),
+            I::ArrayLoad(_) => Told { of: ToldOf::Element, ..plain(&[92]) },
+            I::ArrayStore(kind) => {
+                let mut push = on_local(54, *kind, free);
+                push.push(92);
+                let back = on_local(21, *kind, free);
+                Told { push, back, of: ToldOf::Element, locals: kind.width() }
+            }
             I::Invoke(kind, member) => {
                 let has_object = *kind != InvokeKind::Static && text(member.name) != "<init>";
                 self.told_of_call(text(member.descriptor), has_object, free)
@@ -125,8 +132,10 @@ impl CodeCopy<'_, '_> {
             places.push((kind, local));
             local = local.saturating_add(kind.width());
         }
-        let mut told = Told { several: kinds.contains(&JavaKind::Reference), ..Told::default() };
-        if !told.several && !has_object {
+        let several = kinds.contains(&JavaKind::Reference);
+        let of = if several { ToldOf::Several } else { ToldOf::One };
+        let mut told = Told { of, ..Told::default() };
+        if !several && !has_object {
             told.push.push(1);
             return told;
         }
@@ -137,7 +146,7 @@ impl CodeCopy<'_, '_> {
         if has_object {
             told.push.push(89);
         }
-        if told.several {
+        if several {
             let own = local;
             if has_object {
                 told.push.extend(on_local(54, JavaKind::Reference, own));
@@ -365,10 +374,22 @@ struct Told {
     push: Vec<u8>,
     /// Makes the stack again what it was.
     back: Vec<u8>,
-    /// Whether it is told of several objects.
-    several: bool,
+    /// What it is told of.
+    of: ToldOf,
     /// How many more local variables that needs.
     locals: u16,
+}
+
+/// What the conductor is told of.
+#[derive(Clone, Copy, Default)]
+enum ToldOf {
+    /// An object, or none.
+    #[default]
+    One,
+    /// Several objects.
+    Several,
+    /// An element of an array.
+    Element,
 }
 
 /// The bytes behind the code of a switch at this byte, up to a multiple of four.

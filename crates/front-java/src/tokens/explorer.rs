@@ -1,9 +1,9 @@
 //! The methods that a question needs, each with tokens, until nothing new turns up.
 
 use super::{
-    Base, Context, ContextId, DEADLOCK, DEPTH, Explorer, FRAMES, Freed, Graph, JavaSubject,
-    JavaToken, LocationKey, LockKey, LockName, Model, ModelFacts, ModelThread, NODES, StartPhase,
-    Step, Touching, Walk,
+    Base, Context, ContextId, DEADLOCK, DEPTH, EntryLocks, Explorer, FRAMES, Freed, Graph,
+    JavaSubject, JavaToken, LocationKey, LockKey, LockName, Model, ModelFacts, ModelThread, NODES,
+    StartPhase, Step, Walk,
 };
 use crate::frames::{Definition, Frames};
 use crate::library::LockSide;
@@ -13,6 +13,7 @@ use crate::units::LoopPasses;
 use crate::world::MemberId;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, StopReason};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -38,7 +39,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             open: BTreeSet::new(),
             relevant: BTreeSet::new(),
             unsplit: BTreeSet::new(),
-            entry_held: BTreeMap::new(),
+            given_up: BTreeSet::new(),
             call_held: BTreeMap::new(),
             clients_held: BTreeMap::new(),
             waits: BTreeSet::new(),
@@ -47,6 +48,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             parts: BTreeMap::new(),
             distinct: shared.distinct.clone(),
             passes: BTreeMap::new(),
+            used: RefCell::default(),
             nested: true,
             object,
             initialiser: None,
@@ -69,47 +71,6 @@ impl<'s, 'a> Explorer<'s, 'a> {
         Ok(explorer)
     }
 
-    /// The methods that may do something that the model shows.
-    pub(super) fn find_relevant(&self, budget: &Budget) -> Result<BTreeSet<MemberId>, StopReason> {
-        let found = self.shared.found;
-        let touched = self.touched();
-        let mut direct: BTreeSet<MemberId> = self.shared.freeing.clone();
-        for thread in self.threads {
-            if let Some(mask) = &thread.mask {
-                let places = mask.starts.iter().chain(&mask.assumed);
-                direct.extend(places.map(|&(method, _)| method));
-                direct.extend(mask.assumed_exits.iter().map(|&(method, ..)| method));
-            }
-        }
-        if let JavaSubject::Locks(_) = self.subject {
-            direct.extend(self.shared.locking.iter().copied());
-            return Ok(self.reaching(&direct));
-        }
-        let Touching { objects, statics, outside } = &self.shared.touching;
-        if let JavaSubject::Statics(class) = self.subject {
-            direct.extend(statics.get(&class).into_iter().flatten().copied());
-        }
-        for (&method, all) in objects {
-            budget.check()?;
-            if all.meets(&touched) {
-                direct.insert(method);
-            }
-        }
-        // Unknown code reads and writes what it has.
-        let has = |object| found.havoc && found.of(Holder::Pool).contains(object);
-        if self.object.is_some_and(has) {
-            direct.extend(outside.iter().copied());
-        }
-        Ok(self.reaching(&direct))
-    }
-
-    /// The methods from which one of these can be reached. What clients do when they are called is what they
-    /// could do by themselves.
-    fn reaching(&self, methods: &BTreeSet<MemberId>) -> BTreeSet<MemberId> {
-        let ModelFacts { found, facts, .. } = self.shared;
-        if found.for_client { facts.reaching_by_calls(methods) } else { facts.reaching(methods) }
-    }
-
     /// The object and what it owns.
     pub(super) fn touched(&self) -> ObjectSet {
         let mut all = ObjectSet::default();
@@ -122,18 +83,15 @@ impl<'s, 'a> Explorer<'s, 'a> {
 
     /// What the object owns, with the fields through which it does.
     pub(super) fn owned_parts(&self) -> BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>> {
-        let ModelFacts { found, facts, .. } = self.shared;
+        let ModelFacts { found, owned_by, .. } = self.shared;
         let mut all: BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>> = BTreeMap::new();
         let Some(object) = self.object else { return all };
         let mut layer: Vec<(ObjectId, Vec<MemberId>)> = vec![(object, Vec::new())];
         for _ in 0..DEPTH {
             let mut next = Vec::new();
             for (one, path) in &layer {
-                for &field in &facts.owning {
+                for &field in owned_by.get(one).into_iter().flatten() {
                     let owned = found.of(Holder::Field(*one, field));
-                    if owned.is_empty() {
-                        continue;
-                    }
                     let mut path = path.clone();
                     path.push(field);
                     for part in owned.iter() {
@@ -181,7 +139,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
 
     /// What a thread begins with.
     pub(super) fn roots(&mut self, number: usize) -> Vec<ContextId> {
-        let ModelThread { kind, mask, is_another } = self.threads[number].clone();
+        let ModelThread { kind, mask, is_another, .. } = self.threads[number].clone();
         let phase = if mask.is_some() { StartPhase::Before } else { StartPhase::Parallel };
         let masked = number == 0 && mask.is_some();
         let begins: Vec<(Option<ObjectId>, MemberId)> = match kind.origin {
@@ -419,17 +377,23 @@ impl<'s, 'a> Explorer<'s, 'a> {
             })
     }
 
+    /// What a value can be that has a name; `None` if it has none.
+    pub(super) fn objects_named(&self, token: &JavaToken) -> Option<ObjectSet> {
+        let name = match token {
+            JavaToken::Part(base, path) => LockName::Part(*base, Rc::clone(path)),
+            JavaToken::One(object) => LockName::One(*object),
+            JavaToken::Locked(number) => LockName::Locked(*number),
+            JavaToken::Isolated | JavaToken::Fresh => LockName::Isolated,
+            JavaToken::Other | JavaToken::Number(_) | JavaToken::View(..) => return None,
+        };
+        Some(self.objects_of(&name))
+    }
+
     /// What a field of a value that has a name can hold.
     fn held_by(&self, base: &JavaToken, field: MemberId) -> ObjectSet {
         let found = self.shared.found;
-        let objects = match base {
-            JavaToken::Part(base, path) => self.objects_of(&LockName::Part(*base, Rc::clone(path))),
-            JavaToken::One(object) => self.objects_of(&LockName::One(*object)),
-            JavaToken::Locked(number) => self.objects_of(&LockName::Locked(*number)),
-            _ => self.objects_of(&LockName::Isolated),
-        };
         let mut all = ObjectSet::default();
-        for object in objects.iter() {
+        for object in self.objects_named(base).unwrap_or_default().iter() {
             for held in found.of(Holder::Field(object, field)).iter() {
                 all.insert(held);
             }
@@ -688,58 +652,91 @@ impl<'s, 'a> Explorer<'s, 'a> {
         Some(Rc::clone(self.passes.entry(method).or_insert_with(find)))
     }
 
-    /// A lock that is given up for a while must be held once, by this method alone.
+    /// A lock that is given up for a while must be held once, by this method alone. One that clients may free
+    /// where they are called is given up there, or left out if that does not help.
     pub(super) fn check_waits(&mut self) {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for ((caller, callee), held) in self.call_held.clone() {
-                let mut all = self.entry_held.get(&caller).cloned().unwrap_or_default();
-                all.extend(held);
-                let into = self.entry_held.entry(callee).or_default();
-                let before = into.len();
-                into.extend(all);
-                changed |= into.len() > before;
-            }
-            changed |= self.hold_in_clients();
+        let mut own: EntryLocks = BTreeMap::new();
+        for ((_, callee), held) in &self.call_held {
+            own.entry(*callee).or_default().extend(held.iter().cloned());
         }
+        self.hold_in_callees(&mut own);
+        let mut by_clients: EntryLocks = BTreeMap::new();
+        let mut more = self.held_in_clients(&own);
+        loop {
+            let before: usize = by_clients.values().map(BTreeSet::len).sum();
+            for (root, held) in more {
+                by_clients.entry(root).or_default().extend(held);
+            }
+            self.hold_in_callees(&mut by_clients);
+            if by_clients.values().map(BTreeSet::len).sum::<usize>() == before {
+                break;
+            }
+            more = self.held_in_clients(&by_clients);
+        }
+        let of =
+            |held: &EntryLocks, context: ContextId| held.get(&context).cloned().unwrap_or_default();
+        let mut given_up = BTreeSet::new();
         for (context, key) in self.waits.clone() {
-            if self.entry_held.get(&context).is_some_and(|held| held.contains(&key)) {
+            if of(&own, context).contains(&key) {
                 self.model.dropped.insert(key);
+            } else if of(&by_clients, context).contains(&key) {
+                given_up.insert(key);
             }
         }
         for context in self.awaits.clone() {
-            let held = self.entry_held.get(&context).cloned().unwrap_or_default();
-            self.model.dropped.extend(held.into_iter().filter(|key| key.explicit));
+            let explicit = |key: &LockKey| key.explicit;
+            self.model.dropped.extend(of(&own, context).into_iter().filter(explicit));
+            given_up.extend(of(&by_clients, context).into_iter().filter(explicit));
         }
         for freed in std::mem::take(&mut self.frees) {
-            let above = self.entry_held.get(&freed.context).cloned().unwrap_or_default();
+            let above = of(&own, freed.context);
             for key in freed.held.iter().chain(&above) {
                 if self.can_be_freed(&freed, key) {
                     self.model.dropped.insert(key.clone());
                 }
             }
+            let above = of(&by_clients, freed.context);
+            given_up.extend(above.into_iter().filter(|key| self.can_be_freed(&freed, key)));
+        }
+        for key in given_up {
+            // What is given up already, wherever that can be, is held elsewhere, too.
+            if !self.given_up.insert(key.clone()) {
+                self.model.dropped.insert(key);
+            }
         }
     }
 
-    /// What is held where clients are called is held by whatever they call there; whether that is new.
-    fn hold_in_clients(&mut self) -> bool {
-        let mut all: [BTreeSet<LockKey>; 2] = Default::default();
-        for (caller, held) in &self.clients_held {
-            let of_thread = &mut all[usize::from(self.model.contexts[*caller].second)];
-            of_thread.extend(self.entry_held.get(caller).into_iter().flatten().cloned());
-            of_thread.extend(held.iter().cloned());
-        }
-        let mut changed = false;
-        for (held, roots) in all.into_iter().zip(&self.model.roots) {
-            for &root in roots {
-                let into = self.entry_held.entry(root).or_default();
+    /// What is held where a method is called is held by whatever it calls.
+    fn hold_in_callees(&self, held: &mut EntryLocks) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (caller, callee) in self.call_held.keys() {
+                let above = held.get(caller).cloned().unwrap_or_default();
+                let into = held.entry(*callee).or_default();
                 let before = into.len();
-                into.extend(held.iter().cloned());
+                into.extend(above);
                 changed |= into.len() > before;
             }
         }
-        changed
+    }
+
+    /// What is held where clients are called is held by whatever they call there.
+    fn held_in_clients(&self, above: &EntryLocks) -> EntryLocks {
+        let mut all: [BTreeSet<LockKey>; 2] = Default::default();
+        for (caller, held) in &self.clients_held {
+            let of_thread = &mut all[usize::from(self.model.contexts[*caller].second)];
+            of_thread.extend(above.get(caller).into_iter().flatten().cloned());
+            of_thread.extend(held.iter().cloned());
+        }
+        // Threads of one kind begin with the same, so a root may be one of both.
+        let mut into: EntryLocks = BTreeMap::new();
+        for (roots, held) in self.model.roots.iter().zip(all) {
+            for &root in roots {
+                into.entry(root).or_default().extend(held.iter().cloned());
+            }
+        }
+        into
     }
 }
 

@@ -18,24 +18,31 @@
 //!    one that is freed other than by the innermost block of the method that took it is left out.
 //! 3. `Other` is never the object, nor one of those with a name of their own.
 
+mod atomic;
 mod calls;
 mod explorer;
+mod fields;
+mod instructions;
+mod locking;
+mod outside;
+mod relevant;
+mod shared;
 mod touching;
 mod values;
 mod walk;
 
-use self::touching::Touching;
+pub use self::shared::ModelFacts;
+pub(crate) use self::shared::behind;
 
-use crate::class::{At, JavaBody, JavaInstruction};
-use crate::constants::{FieldConstants, field_constants};
-use crate::facts::Facts;
-use crate::frames::{Definition, Frames};
-use crate::library::{Control, LockSide, Table};
-use crate::points_to::{Holder, ObjectId, ObjectSet, PointsTo, Site, ThreadKind};
-use crate::units::{Declared, LoopPasses};
-use crate::world::{ClassId, MemberId, World};
+use crate::class::{At, JavaBody};
+use crate::frames::Frames;
+use crate::library::LockSide;
+use crate::points_to::{ObjectId, ObjectSet, ThreadKind};
+use crate::units::LoopPasses;
+use crate::world::{ClassId, MemberId};
 use rustc_hash::FxHashMap;
-use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
+use selvedge_base::{Budget, IdVec, StopReason, define_id};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -257,6 +264,8 @@ pub struct ModelThread {
     pub mask: Option<Mask>,
     /// Whether it is not the object.
     pub is_another: bool,
+    /// If the question is about locks: the methods that take one of those that are on its cycles.
+    pub taking: Option<Rc<BTreeSet<MemberId>>>,
 }
 
 /// Where a thread is when it starts threads, by the instruction.
@@ -281,51 +290,6 @@ pub struct Model {
     pub started: Starts,
 }
 
-/// What all questions about a program share.
-pub struct ModelFacts<'a> {
-    /// The classes.
-    pub world: &'a World,
-    /// What is known of other classes.
-    pub table: &'a Table,
-    /// What values can be.
-    pub found: &'a PointsTo,
-    /// What is true of the program.
-    pub facts: &'a Facts,
-    /// The objects that have names as locks.
-    pub named: BTreeSet<ObjectId>,
-    /// The objects that locks of the library can be.
-    pub explicit: ObjectSet,
-    /// Whether there are locks with two sides.
-    pub sided: bool,
-    /// The methods that start threads, wait for them or may take long.
-    pub blocking: BTreeSet<MemberId>,
-    /// The methods in which a lock may be freed other than by the end of a block.
-    pub freeing: BTreeSet<MemberId>,
-    /// The methods that take a lock.
-    pub locking: BTreeSet<MemberId>,
-    /// The methods that may call clients, if unknown code is any client of a class.
-    pub calling_out: BTreeSet<MemberId>,
-    /// The field that owns an object.
-    pub owner: BTreeMap<ObjectId, MemberId>,
-    /// The objects that are known through static fields of one class alone, with that class: nobody else
-    /// has them before the class is initialised.
-    pub guarded: BTreeMap<ObjectId, ClassId>,
-    /// What unknown code was given somewhere, and what that holds.
-    pub pooled: ObjectSet,
-    /// Whether it is assumed that all threads are waited for where it looks like it.
-    pub assume_joins: bool,
-    /// What objects hold in fields, as elements, or as what they have captured.
-    pub holds: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
-    /// What is declared to be a unit of work.
-    pub declared: Declared,
-    /// Fields that have one value from the constructor on.
-    pub constants: FieldConstants,
-    /// The objects that are told apart from others in every question: locks with a name, and sides of locks.
-    distinct: ObjectSet,
-    /// Which methods touch what.
-    touching: Touching,
-}
-
 /// How many locks there are at most in a cycle that is asked about.
 pub const DEADLOCK: usize = 3;
 
@@ -335,244 +299,8 @@ const NODES: usize = 60_000;
 const FRAMES: usize = 64;
 /// Locks that a method holds by itself.
 const HELD: usize = 8;
-/// How many objects may lead to one that is known through one class.
-const CHAIN: usize = 256;
 /// How many fields lie between the object and what it owns.
 const DEPTH: usize = 3;
-
-impl<'a> ModelFacts<'a> {
-    /// What all questions about a program share.
-    ///
-    /// # Errors
-    /// If the budget is used up.
-    pub fn new(
-        world: &'a World,
-        table: &'a Table,
-        found: &'a PointsTo,
-        facts: &'a Facts,
-        declared: Declared,
-        budget: &Budget,
-    ) -> Result<Self, StopReason> {
-        let (mut locks, mut explicit) = (ObjectSet::default(), ObjectSet::default());
-        let mut outside = BTreeSet::new();
-        let mut blocking = BTreeSet::new();
-        let mut freeing = BTreeSet::new();
-        let mut locking = BTreeSet::new();
-        for (&method, frames) in &found.methods {
-            budget.check()?;
-            let of = world.of(method);
-            let Some(body) = &of.body else { continue };
-            let initialises = found.initialisers.get(&method.class) == Some(&method);
-            if of.access.is_synchronized() || initialises {
-                locking.insert(method);
-            }
-            if of.access.is_synchronized() && !of.access.is_static() {
-                for object in found.of(Holder::Value(method, Definition::Parameter(0))).iter() {
-                    locks.insert(object);
-                }
-            }
-            for at in frames.next.ids().filter(|&at| frames.reached[at]) {
-                match &body.instructions[at.index()] {
-                    JavaInstruction::MonitorEnter => {
-                        locking.insert(method);
-                        for object in found.operand(method, at, 0).iter() {
-                            locks.insert(object);
-                        }
-                    }
-                    JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) => {
-                        let Some(invocation) = found.invocations.get(&(method, at)) else {
-                            continue;
-                        };
-                        for (object, effect) in invocation.library.iter() {
-                            let Some(effect) = effect else {
-                                outside.insert(method);
-                                continue;
-                            };
-                            match effect.control {
-                                Some(Control::Locks | Control::Tries | Control::Unlocks) => {
-                                    locking.insert(method);
-                                    if let Some(object) = object {
-                                        let lock = behind(found, object);
-                                        locks.insert(lock);
-                                        explicit.insert(lock);
-                                    }
-                                    freeing.insert(method);
-                                }
-                                Some(Control::Waits | Control::Awaits) => {
-                                    freeing.insert(method);
-                                }
-                                Some(Control::Starts | Control::Joins) => {
-                                    blocking.insert(method);
-                                    freeing.insert(method);
-                                }
-                                Some(
-                                    Control::Submits
-                                    | Control::SubmitsOften
-                                    | Control::SubmitsAll
-                                    | Control::AwaitsEnd
-                                    | Control::Gets,
-                                ) => {
-                                    blocking.insert(method);
-                                }
-                                Some(Control::Runs | Control::Closes) | None => {}
-                            }
-                            if effect.blocks {
-                                blocking.insert(method);
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-        let constants = field_constants(world, found, facts, budget)?;
-        // An object of which there is one is a lock, or a field of it is that is written once.
-        let mut named: BTreeSet<ObjectId> =
-            facts.single.iter().copied().filter(|&object| locks.contains(object)).collect();
-        named.extend(constants.keys().map(|(of, _)| *of).filter(|of| facts.single.contains(of)));
-        for (holder, set) in found.holders() {
-            budget.check()?;
-            if let Holder::Field(object, field) = holder
-                && facts.single.contains(&object)
-                && facts.write_once.contains(&field)
-                && set.meets(&locks)
-            {
-                named.insert(object);
-            }
-        }
-        let mut owner = BTreeMap::new();
-        let mut holds: BTreeMap<ObjectId, BTreeSet<ObjectId>> = BTreeMap::new();
-        for (holder, set) in found.holders() {
-            // What unknown code has is among what is pooled.
-            if let Holder::Field(object, _) | Holder::Held(object) | Holder::Captured(object, _) =
-                holder
-                && !found.is_pooled(holder)
-            {
-                holds.entry(object).or_default().extend(set.iter());
-            }
-            if let Holder::Field(_, field) = holder
-                && facts.owning.contains(&field)
-            {
-                owner.extend(set.iter().map(|object| (object, field)));
-            }
-        }
-        let blocking = facts.reaching(&blocking);
-        // Clients free what they get hold of only, which is a lock of the library then.
-        let given = |object| explicit.contains(behind(found, object));
-        if !found.for_client || found.of(Holder::Pool).iter().any(given) {
-            freeing.extend(outside);
-        }
-        let (freeing, calling_out) = if found.for_client {
-            (facts.reaching_by_calls(&freeing), facts.calling_out())
-        } else {
-            (facts.reaching(&freeing), BTreeSet::new())
-        };
-        let sided = found
-            .objects
-            .iter()
-            .any(|one| matches!(one.site, Site::View(_, LockSide::Reading | LockSide::Writing)));
-        let mut pooled = found.of(Holder::Pool).clone();
-        for object in found.of(Holder::Pool).iter() {
-            for &held in holds.get(&object).into_iter().flatten() {
-                pooled.insert(held);
-            }
-        }
-        let guarded = guarded(found, budget)?;
-        let sides = found.objects.iter_enumerated();
-        let sides = sides.filter(|(_, of)| matches!(of.site, Site::View(..)));
-        let distinct = sides.map(|(object, _)| object).chain(named.iter().copied()).collect();
-        let touching = Touching::new(world, found, budget)?;
-        Ok(Self {
-            world,
-            table,
-            found,
-            facts,
-            named,
-            explicit,
-            sided,
-            blocking,
-            freeing,
-            locking,
-            calling_out,
-            owner,
-            guarded,
-            pooled,
-            assume_joins: true,
-            holds,
-            declared,
-            constants,
-            distinct,
-            touching,
-        })
-    }
-}
-
-/// The lock of which an object is a side, or the object.
-pub(crate) fn behind(found: &PointsTo, object: ObjectId) -> ObjectId {
-    match found.objects[object].site {
-        Site::View(of, _) => behind(found, of),
-        _ => object,
-    }
-}
-
-/// The objects that are known through static fields of one class alone: whatever holds them is such a field,
-/// or an object of which the same is true.
-fn guarded(found: &PointsTo, budget: &Budget) -> Result<BTreeMap<ObjectId, ClassId>, StopReason> {
-    // Who holds each object: static fields of these classes, and these objects; others if there are any.
-    let mut held: BTreeMap<ObjectId, (BTreeSet<ClassId>, BTreeSet<ObjectId>)> = BTreeMap::new();
-    let mut elsewhere: BTreeSet<ObjectId> = BTreeSet::new();
-    for kind in &found.kinds {
-        elsewhere.extend(kind.this);
-        elsewhere.extend(kind.origin.object());
-    }
-    let pool = found.of(Holder::Pool);
-    elsewhere.extend(pool.iter());
-    for (holder, set) in found.holders() {
-        budget.check()?;
-        if found.is_pooled(holder) {
-            continue;
-        }
-        // What unknown code has is elsewhere, too.
-        for object in set.iter().filter(|&object| !pool.contains(object)) {
-            match holder {
-                Holder::Static(field) => {
-                    held.entry(object).or_default().0.insert(field.class);
-                }
-                Holder::Field(of, _) | Holder::Held(of) | Holder::Captured(of, _) => {
-                    held.entry(object).or_default().1.insert(of);
-                }
-                Holder::Pool | Holder::Thrown | Holder::Threads => {
-                    elsewhere.insert(object);
-                }
-                Holder::Value(..) | Holder::Operand(..) | Holder::Returned(_) => {}
-            }
-        }
-    }
-    let mut guarded: BTreeMap<ObjectId, ClassId> = BTreeMap::new();
-    for &object in held.keys() {
-        budget.check()?;
-        // All that leads to the object, and the classes that it begins with.
-        let mut seen = BTreeSet::from([object]);
-        let mut open = vec![object];
-        let mut classes = BTreeSet::new();
-        let mut known = true;
-        while let (Some(one), true) = (open.pop(), known) {
-            known &= !elsewhere.contains(&one);
-            match held.get(&one) {
-                Some((statics, objects)) => {
-                    classes.extend(statics.iter().copied());
-                    open.extend(objects.iter().copied().filter(|&one| seen.insert(one)));
-                }
-                None => known = false,
-            }
-            known &= classes.len() <= 1 && seen.len() <= CHAIN;
-        }
-        if let (true, Some(&class)) = (known, classes.first()) {
-            guarded.insert(object, class);
-        }
-    }
-    Ok(guarded)
-}
 
 /// The model of a question about two threads, or more if it is about locks. If it is to be `nested`, locks
 /// that are not freed in the reverse order are left out.
@@ -600,20 +328,25 @@ pub fn model_with_values(
     (nested, values): (bool, &BTreeSet<MemberId>),
     budget: &Budget,
 ) -> Result<Model, StopReason> {
-    let (mut dropped, mut unsplit) = (BTreeSet::new(), BTreeSet::new());
+    let (mut dropped, mut unsplit, mut given_up) =
+        (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     loop {
         let mut explorer = Explorer::new(shared, subject, threads, dropped, budget)?;
         explorer.nested = nested;
         explorer.unsplit = unsplit;
+        explorer.given_up = given_up;
         explorer.values.clone_from(values);
-        let before = (explorer.model.dropped.len(), explorer.unsplit.len());
+        let found = |explorer: &Explorer<'_, '_>| {
+            (explorer.model.dropped.len(), explorer.unsplit.len(), explorer.given_up.len())
+        };
+        let before = found(&explorer);
         explorer.run(budget)?;
-        let now = (explorer.model.dropped.len(), explorer.unsplit.len());
-        if now == before || explorer.model.cut {
+        if found(&explorer) == before || explorer.model.cut {
             return Ok(explorer.model);
         }
         dropped = explorer.model.dropped;
         unsplit = explorer.unsplit;
+        given_up = explorer.given_up;
     }
 }
 
@@ -677,6 +410,9 @@ struct Freed {
     by_anybody: bool,
 }
 
+/// The locks that may be held where methods are called.
+type EntryLocks = BTreeMap<ContextId, BTreeSet<LockKey>>;
+
 struct Explorer<'s, 'a> {
     shared: &'s ModelFacts<'a>,
     subject: JavaSubject,
@@ -688,8 +424,8 @@ struct Explorer<'s, 'a> {
     relevant: BTreeSet<MemberId>,
     /// The methods that are units of work and do not end where something takes long, as they hold a lock there.
     unsplit: BTreeSet<MemberId>,
-    /// The locks that may be held where a method is called.
-    entry_held: BTreeMap<ContextId, BTreeSet<LockKey>>,
+    /// The locks that clients may free where they are called.
+    given_up: BTreeSet<LockKey>,
     /// Where locks are held at calls.
     call_held: BTreeMap<(ContextId, ContextId), BTreeSet<LockKey>>,
     /// What a procedure holds where clients are called, which may call whatever a thread begins with.
@@ -706,6 +442,8 @@ struct Explorer<'s, 'a> {
     distinct: ObjectSet,
     /// The loops whose passes are units, by the method.
     passes: BTreeMap<MemberId, Rc<LoopPasses>>,
+    /// Whether a reference that is asked whether it is null was used before, as far as it was looked at.
+    used: RefCell<FxHashMap<(MemberId, At), bool>>,
     /// Whether locks that are not freed in the reverse order are left out.
     nested: bool,
     /// What the object can be in sets.

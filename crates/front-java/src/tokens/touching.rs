@@ -1,7 +1,7 @@
 //! Which methods touch which objects and static fields by themselves, found once for all questions.
 
 use crate::class::{FieldAccess, JavaInstruction};
-use crate::points_to::{ObjectSet, PointsTo};
+use crate::points_to::{ObjectId, ObjectSet, PointsTo};
 use crate::world::{ClassId, MemberId, Resolution, World};
 use selvedge_base::{Budget, Id, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Touching {
     /// The objects whose fields or elements a method reads or writes, or that code outside gets or looks at
     /// that it calls.
-    pub objects: BTreeMap<MemberId, ObjectSet>,
+    objects: BTreeMap<MemberId, ObjectSet>,
+    /// The methods that touch one of some objects, by the words of sets that these are in: few methods touch
+    /// an object of a large program, and some sets are too large to be turned round.
+    near: BTreeMap<usize, Vec<MemberId>>,
     /// By the class, the methods that read or write its static fields.
     pub statics: BTreeMap<ClassId, BTreeSet<MemberId>>,
     /// The methods that call code outside.
@@ -60,10 +63,19 @@ impl Touching {
                     _ => {}
                 }
             }
+            for (word, _) in all.words() {
+                touching.near.entry(word).or_default().push(method);
+            }
             if !all.is_empty() {
                 touching.objects.insert(method, all);
             }
         }
         Ok(touching)
+    }
+
+    /// The methods that touch an object.
+    pub fn methods(&self, object: ObjectId) -> impl Iterator<Item = MemberId> + '_ {
+        let near = self.near.get(&ObjectSet::word_of(object)).into_iter().flatten().copied();
+        near.filter(move |one| self.objects.get(one).is_some_and(|all| all.contains(object)))
     }
 }

@@ -2,7 +2,8 @@
 //! reference that has no name is null.
 
 use super::{JavaToken, LocationKey, Step, Walk};
-use crate::class::{BranchCondition, JavaConstant, JavaInstruction};
+use crate::class::{At, BranchCondition, JavaConstant, JavaInstruction};
+use crate::frames::was_used;
 use crate::world::MemberId;
 
 impl Walk<'_, '_, '_> {
@@ -81,6 +82,7 @@ impl Walk<'_, '_, '_> {
     /// Whether a branch that asks whether a reference is null is taken, if that is known.
     pub(super) fn is_null_branch_taken(
         &self,
+        at: At,
         condition: BranchCondition,
         token: Option<&JavaToken>,
     ) -> Option<bool> {
@@ -88,8 +90,15 @@ impl Walk<'_, '_, '_> {
         let is_null = match token? {
             JavaToken::Number(number) => *number == 0,
             token if self.has_values() && Self::is_object(token) => false,
+            _ if self.was_used(at) => false,
             _ => return None,
         };
         Some(is_null == wanted)
+    }
+
+    fn was_used(&self, at: At) -> bool {
+        let mut known = self.explorer.used.borrow_mut();
+        let find = || was_used(self.body, &self.frames, at);
+        *known.entry((self.method, at)).or_insert_with(find)
     }
 }

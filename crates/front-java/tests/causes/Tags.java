@@ -123,3 +123,44 @@ class NoMirror {
         }
     }
 }
+
+/** Each thread has a strip of its own, which the model does not see. */
+class Strips {
+    public static void main(String[] args) {
+        int[] strips = new int[4];
+        for (int i = 0; i < strips.length; i++) {
+            int own = i;
+            new Thread(() -> {
+                for (int k = 0; k < 5; k++) {
+                    strips[own] = k;
+                }
+            }).start();
+        }
+    }
+}
+
+/** There is no bell, so nobody rings it. */
+class NoBell {
+    static class Bell {
+        int rings;
+    }
+
+    static Bell bell;
+
+    static void ring() {
+        try {
+            bell.rings = 1;
+        } catch (NullPointerException e) {
+            System.out.println("no bell");
+        }
+    }
+
+    public static void main(String[] args) {
+        if (args.length > 5) {
+            bell = new Bell();
+        }
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> ring()).start();
+        }
+    }
+}

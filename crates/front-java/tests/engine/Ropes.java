@@ -52,6 +52,39 @@ class RopeWrong extends Rope {
     }
 }
 
+/** The same with the other one's lock held as well, as long as the unit of work takes. */
+class RopeRight extends Rope {
+    @Override
+    public synchronized void put(char one) {
+        super.put(one);
+    }
+
+    @Override
+    public synchronized int size() {
+        return super.size();
+    }
+
+    @Override
+    public synchronized char at(int place) {
+        return super.at(place);
+    }
+
+    public synchronized void put(RopeRight other) {
+        synchronized (other) {
+            int all = other.size();
+            for (int place = 0; place < all; place++) {
+                super.put(other.at(place));
+            }
+        }
+    }
+
+    public synchronized int compare(RopeRight other) {
+        synchronized (other) {
+            return length - other.length;
+        }
+    }
+}
+
 /** What is passed may be of the class itself, although any client could answer. */
 interface Sized {
     int size();

@@ -281,3 +281,64 @@ class ThreeCycleThird {
         }).start();
     }
 }
+
+/** Who reads does not let others write, himself among them. */
+class ReaderWritesWrong {
+    static final java.util.concurrent.locks.ReentrantReadWriteLock BOOK = new java.util.concurrent.locks.ReentrantReadWriteLock();
+    static int pages;
+
+    static void fill() {
+        BOOK.readLock().lock();
+        try {
+            if (pages < 10) {
+                write(); // wrong
+            }
+        } finally {
+            BOOK.readLock().unlock();
+        }
+    }
+
+    static void write() {
+        BOOK.writeLock().lock();
+        try {
+            pages++;
+        } finally {
+            BOOK.writeLock().unlock();
+        }
+    }
+
+    public static void main(String[] args) {
+        new Thread(ReaderWritesWrong::fill).start();
+        new Thread(ReaderWritesWrong::fill).start();
+    }
+}
+
+class ReaderWritesRight {
+    static final java.util.concurrent.locks.ReentrantReadWriteLock BOOK = new java.util.concurrent.locks.ReentrantReadWriteLock();
+    static int pages;
+
+    static boolean isEmpty() {
+        BOOK.readLock().lock();
+        try {
+            return pages == 0;
+        } finally {
+            BOOK.readLock().unlock();
+        }
+    }
+
+    static void write() {
+        BOOK.writeLock().lock();
+        try {
+            pages++;
+            BOOK.readLock().lock();
+        } finally {
+            BOOK.writeLock().unlock();
+        }
+        BOOK.readLock().unlock();
+    }
+
+    public static void main(String[] args) {
+        new Thread(() -> { isEmpty(); write(); }).start();
+        new Thread(() -> { isEmpty(); write(); }).start();
+    }
+}

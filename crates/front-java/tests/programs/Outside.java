@@ -183,20 +183,6 @@ class AtomicRight {
     }
 }
 
-class HandleWrong {
-    volatile int n;
-    static final java.lang.invoke.VarHandle N;
-    static {
-        try { N = java.lang.invoke.MethodHandles.lookup().findVarHandle(HandleWrong.class, "n", int.class); }
-        catch (ReflectiveOperationException e) { throw new ExceptionInInitializerError(e); }
-    }
-    public static void main(String[] args) {
-        HandleWrong h = new HandleWrong();
-        new Thread(() -> { N.getAndAdd(h, 1); }).start();
-        new Thread(() -> { h.n++; }).start();
-    }
-}
-
 class GetClassWrong {
     static int n;
     static class Base { void add() { synchronized (getClass()) { n++; } } } // wrong
@@ -207,5 +193,40 @@ class GetClassWrong {
         Two two = new Two();
         new Thread(() -> one.add()).start();
         new Thread(() -> two.add()).start();
+    }
+}
+
+/** What holds the same is something else. */
+class CopyGivenWrong {
+    static class Guests {
+        private final java.util.List<String> names = new java.util.ArrayList<>();
+        synchronized void add(String name) { names.add(name); } // wrong
+        synchronized java.util.List<String> all() { return names; }
+    }
+    public static void main(String[] args) {
+        Guests guests = new Guests();
+        new Thread(() -> guests.add("a")).start();
+        new Thread(() -> { for (String name : guests.all()) System.out.println(name); }).start(); // wrong
+    }
+}
+
+class CopyGivenRight {
+    static class Guests {
+        private final java.util.List<String> names = new java.util.ArrayList<>();
+        synchronized void add(String name) { names.add(name); }
+        synchronized java.util.List<String> all() { return new java.util.ArrayList<>(names); }
+        synchronized java.util.Set<String> some() {
+            java.util.Set<String> some = new java.util.TreeSet<>();
+            some.addAll(names);
+            return some;
+        }
+    }
+    public static void main(String[] args) {
+        Guests guests = new Guests();
+        new Thread(() -> guests.add("a")).start();
+        new Thread(() -> {
+            for (String name : guests.all()) System.out.println(name);
+            System.out.println(guests.some());
+        }).start();
     }
 }

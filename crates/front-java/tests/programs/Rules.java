@@ -244,15 +244,6 @@ class CrowdedAsked {
     }
 }
 
-class HandleRight {
-    final java.util.concurrent.atomic.AtomicInteger n = new java.util.concurrent.atomic.AtomicInteger();
-    public static void main(String[] args) {
-        HandleRight h = new HandleRight();
-        new Thread(() -> { h.n.getAndAdd(1); }).start();
-        new Thread(() -> { h.n.incrementAndGet(); }).start();
-    }
-}
-
 class CountersInMapWrong {
     private final ConcurrentHashMap<String, int[]> all = new ConcurrentHashMap<>();
     void hit(String key) { all.computeIfAbsent(key, k -> new int[1])[0]++; } // wrong

@@ -213,3 +213,195 @@ class KeptByHelperWrong {
         }).start();
     }
 }
+
+/** A task may keep a lock, and the thread of the pool goes on with it. */
+class LeftToPoolWrong {
+    static final ReentrantLock STAMP = new ReentrantLock();
+    static final ReentrantLock DESK = new ReentrantLock();
+    static void take() { STAMP.lock(); }
+    static void put() { STAMP.unlock(); }
+    public static void main(String[] arguments) {
+        boolean keeps = arguments.length == 0;
+        java.util.concurrent.ExecutorService pool = java.util.concurrent.Executors.newSingleThreadExecutor();
+        pool.submit(() -> {
+            take();
+            if (!keeps) put();
+        });
+        pool.submit(() -> {
+            DESK.lock(); // wrong
+            DESK.unlock();
+        });
+        DESK.lock();
+        STAMP.lock(); // wrong
+        STAMP.unlock();
+        DESK.unlock();
+    }
+}
+
+class LeftToPoolRight {
+    static final ReentrantLock STAMP = new ReentrantLock();
+    static final ReentrantLock DESK = new ReentrantLock();
+    static int letters;
+    static void take() { STAMP.lock(); }
+    static void put() { STAMP.unlock(); }
+    public static void main(String[] arguments) {
+        java.util.concurrent.ExecutorService pool = java.util.concurrent.Executors.newSingleThreadExecutor();
+        pool.submit(() -> {
+            take();
+            try {
+                letters++;
+            } finally {
+                put();
+            }
+            if (STAMP.tryLock()) {
+                try {
+                    letters++;
+                } finally {
+                    STAMP.unlock();
+                }
+            }
+        });
+        pool.submit(() -> {
+            DESK.lock();
+            DESK.unlock();
+        });
+        DESK.lock();
+        STAMP.lock();
+        letters++;
+        STAMP.unlock();
+        DESK.unlock();
+    }
+}
+
+/** A helper takes a lock twice and frees it once. */
+class TakenTwiceWrong {
+    static final ReentrantLock LEFT = new ReentrantLock();
+    static final ReentrantLock RIGHT = new ReentrantLock();
+    static int n;
+    static void enter() {
+        LEFT.lock(); // wrong
+        try {
+            LEFT.lock(); // wrong
+            n++;
+        } finally {
+            LEFT.unlock();
+        }
+    }
+    static void leave() { LEFT.unlock(); }
+    public static void main(String[] arguments) {
+        new Thread(() -> {
+            enter();
+            RIGHT.lock(); // wrong
+            RIGHT.unlock();
+            leave();
+        }).start();
+        new Thread(() -> {
+            RIGHT.lock();
+            enter(); // wrong
+            leave();
+            RIGHT.unlock();
+        }).start();
+    }
+}
+
+class TakenTwiceRight {
+    static final ReentrantLock LEFT = new ReentrantLock();
+    static final ReentrantLock RIGHT = new ReentrantLock();
+    static int n;
+    static void add() {
+        LEFT.lock();
+        try {
+            LEFT.lock();
+            try {
+                n++;
+            } finally {
+                LEFT.unlock();
+            }
+        } finally {
+            LEFT.unlock();
+        }
+    }
+    public static void main(String[] arguments) {
+        new Thread(() -> {
+            add();
+            RIGHT.lock();
+            RIGHT.unlock();
+        }).start();
+        new Thread(() -> {
+            RIGHT.lock();
+            add();
+            RIGHT.unlock();
+        }).start();
+    }
+}
+
+/** A task keeps one of two locks that were made at the same place. */
+class LikeLockLeftWrong {
+    static final ReentrantLock[] DOORS = new ReentrantLock[2];
+    static final ReentrantLock GATE = new ReentrantLock();
+    static void open() { DOORS[0].lock(); DOORS[1].lock(); }
+    static void close() { DOORS[0].unlock(); }
+    public static void main(String[] arguments) {
+        for (int i = 0; i < 2; i++) DOORS[i] = new ReentrantLock();
+        java.util.concurrent.ExecutorService pool = java.util.concurrent.Executors.newSingleThreadExecutor();
+        pool.submit(() -> { open(); close(); });
+        pool.submit(() -> { GATE.lock(); GATE.unlock(); }); // wrong
+        GATE.lock();
+        DOORS[1].lock(); // wrong
+        DOORS[1].unlock();
+        GATE.unlock();
+    }
+}
+
+/** A helper that touches nothing of it frees the lock of whoever calls it and takes it again. */
+class PauseDoor {
+    static final ReentrantLock LOCK = new ReentrantLock();
+    static void pause() {
+        LOCK.unlock();
+        LOCK.lock();
+    }
+}
+
+class PausedByHelperWrong {
+    static int n;
+    static void add() {
+        PauseDoor.LOCK.lock();
+        try {
+            int before = n;
+            PauseDoor.pause();
+            n = before + 1; // wrong
+        } finally {
+            PauseDoor.LOCK.unlock();
+        }
+    }
+    public static void main(String[] arguments) {
+        new Thread(PausedByHelperWrong::add).start();
+        new Thread(PausedByHelperWrong::add).start();
+    }
+}
+
+/** A helper takes a lock and says so. */
+class EnteredWrong {
+    static final ReentrantLock ROOM = new ReentrantLock();
+    static final Object DOOR = new Object();
+    static boolean enter() { ROOM.lock(); return true; }
+    static void exit() { ROOM.unlock(); }
+    public static void main(String[] arguments) {
+        new Thread(() -> {
+            if (enter()) {
+                try {
+                    synchronized (DOOR) { // wrong
+                        System.out.println();
+                    }
+                } finally {
+                    exit();
+                }
+            }
+        }).start();
+        new Thread(() -> {
+            synchronized (DOOR) {
+                if (enter()) exit(); // wrong
+            }
+        }).start();
+    }
+}

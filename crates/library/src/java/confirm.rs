@@ -264,6 +264,9 @@ impl Writing<'_> {
         let Some((method, at)) = self.site(step) else {
             return Err("a step of the interleaving has no instruction".to_owned());
         };
+        if self.world.of(method).by_handle.is_some() {
+            return Err("nobody can be held at an access by a handle".to_owned());
+        }
         let acquires = matches!(step.kind, StepKind::Acquire(_))
             || step
                 .step
@@ -284,7 +287,8 @@ impl Writing<'_> {
         for step in next {
             let point = self.place(step)?;
             let slot = slots.iter().position(|one| *one == step.thread).unwrap_or(0);
-            self.lines.push(format!("step {slot} {point} 0 access 0 object"));
+            let owner = self.owned(step, "object");
+            self.lines.push(format!("step {slot} {point} 0 access 0 {owner}"));
         }
         Ok(())
     }
@@ -318,13 +322,27 @@ impl Writing<'_> {
                         owners.push(owner);
                         owners.len() - 1
                     });
-                    self.lines.push(format!("step {slot} {point} {done} access {unit} {number}"));
+                    let owner = self.owned(step, &number.to_string());
+                    self.lines.push(format!("step {slot} {point} {done} access {unit} {owner}"));
                     done += 1;
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// What is said of what an access is of: a static field has no object.
+    fn owned(&self, step: &TraceStep, name: &str) -> String {
+        let is_static = self.site(step).is_some_and(|(method, at)| {
+            let body = self.world.of(method).body.as_ref();
+            let instruction = body.and_then(|body| body.instructions.get(at.index()));
+            matches!(
+                instruction,
+                Some(JavaInstruction::Field(FieldAccess::GetStatic | FieldAccess::PutStatic, _))
+            )
+        });
+        format!("{}{name}", if is_static { "static-" } else { "" })
     }
 
     /// Whether a lock is taken again that was given up for a while, which nobody can be held before.

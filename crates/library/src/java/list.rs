@@ -4,12 +4,12 @@
 //! out; and the model of one object.
 
 use super::JavaProgram;
-use super::check::{UnitExtent, units};
+use super::joined::{UnitExtent, units};
 use selvedge_base::{Budget, Place, StopReason};
 use selvedge_front_java::World;
 use selvedge_front_java::library::Table;
 use selvedge_front_java::options::JavaBeginning;
-use selvedge_front_java::questions::{JavaModel, Understood, questions};
+use selvedge_front_java::questions::{JavaModel, Understood, questions, understood};
 use selvedge_front_java::values::ModelAgain;
 use selvedge_front_java::words::short_method;
 use selvedge_program::{Action, Program};
@@ -83,11 +83,20 @@ impl JavaProgram {
         let mut out = String::new();
         for beginning in &self.begins {
             let mut seen = Seen::default();
-            let understood = self.give_models(&table, beginning, budget, &mut |model| {
-                if !model.about_locks {
-                    seen.add(&model);
+            let understood = match what {
+                // No model is needed to tell.
+                JavaList::Kinds | JavaList::Unknown | JavaList::Unreached => {
+                    let (world, options) = (&self.world, &self.options);
+                    complete(understood(world, &table, beginning, options, budget)?, budget)?
                 }
-            })?;
+                JavaList::Objects | JavaList::Locks | JavaList::Units | JavaList::IgnoredLocks => {
+                    self.give_models(&table, beginning, budget, &mut |model| {
+                        if !model.about_locks {
+                            seen.add(&model);
+                        }
+                    })?
+                }
+            };
             if let (true, JavaBeginning::Main(main)) = (self.begins.len() > 1, beginning) {
                 let class = self.world.names.class(self.world.classes[main.class].name);
                 let _ = writeln!(out, "{}.main:", visible(&class));
@@ -141,9 +150,14 @@ impl JavaProgram {
         let (world, options) = (&self.world, &self.options);
         let heard = &mut |_, _, _| {};
         let all = questions(world, table, beginning, options, budget, heard, &mut taken)?;
-        let left = (!all.left.is_empty()).then_some(StopReason::Timeout);
-        budget.stopped().or(left).map_or(Ok(all), Err)
+        complete(all, budget)
     }
+}
+
+/// What was understood, if nothing is left out of it.
+fn complete(all: Understood, budget: &Budget) -> Result<Understood, StopReason> {
+    let left = (!all.left.is_empty()).then_some(StopReason::Timeout);
+    budget.stopped().or(left).map_or(Ok(all), Err)
 }
 
 fn lines(what: JavaList, world: &World, understood: &Understood, seen: &Seen) -> Vec<String> {

@@ -8,6 +8,7 @@
 mod check;
 mod confirm;
 mod conflict;
+mod joined;
 mod list;
 mod part;
 mod settings;
@@ -26,6 +27,7 @@ pub use settings::JavaSettings;
 use crate::cache::hex;
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_front_java::class::JavaInstruction;
+use selvedge_front_java::handles::follow_handles;
 use selvedge_front_java::{
     ArchiveDamage, JavaClass, JavaName, JavaNames, World, read_archive, read_class,
 };
@@ -177,7 +179,9 @@ impl JavaClasses {
         budget: &Budget,
     ) -> Result<JavaProgram, Box<Diagnostic>> {
         let classes = self.classes.into_values().map(|(class, _)| class);
-        let program = settings.program(World::new(self.names, classes), budget)?;
+        let mut world = World::new(self.names, classes);
+        follow_handles(&mut world);
+        let program = settings.program(world, budget)?;
         Ok(JavaProgram { digest: hex(&self.hash.finalize()), ..program })
     }
 

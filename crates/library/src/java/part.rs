@@ -10,7 +10,7 @@
 //! 1. A model is read by the reader of the text form, and a violation is executed again.
 //! 2. The numbers of edges, locations and procedures are in the range of the model.
 
-use super::check::{ConflictKey, Joined, key_of};
+use super::joined::{ConflictKey, Joined, key_of};
 use crate::cache::{entry, revalidate};
 use crate::goals::Goals;
 use selvedge_base::{Budget, Id, IdVec};

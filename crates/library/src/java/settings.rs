@@ -78,13 +78,14 @@ impl JavaSettings {
             let wanted = main.replace('.', "/");
             mains.retain(|one| world.names.text(world.classes[one.class].name) == wanted);
             if mains.is_empty() {
-                let message = format!("{} has no method main(String[])", visible(main));
+                let message =
+                    format!("{} has no method main that a program can begin with", visible(main));
                 let help = "`selvedge show --classes` lists where a program can begin";
                 return Err(Box::new(wrong(message, help)));
             }
         }
         if mains.is_empty() {
-            let message = "no class has a method main(String[])".to_owned();
+            let message = "no class has a method main that a program can begin with".to_owned();
             let help = "name the classes of a program, with the one that begins, or a class whose \
                         clients are asked about with --class";
             return Err(Box::new(wrong(message, help)));

@@ -7,7 +7,8 @@
 //! Design, filter 2.
 
 use crate::check::CheckOptions;
-use crate::java::check::{ConflictKey, check_model, key_of};
+use crate::java::check::check_model;
+use crate::java::joined::{ConflictKey, key_of};
 use selvedge_base::{Budget, StopReason};
 use selvedge_findings::{Checked, Finding};
 use selvedge_front_java::values::ModelAgain;

@@ -6,7 +6,7 @@
 //!
 //! # Source
 //! Paper 000 §7 (Alg. 1) and §9 (N threads), made practical as the files of this folder explain:
-//! [`reduce`] drops silent steps, [`mod@tabulate`] computes minimal tuples relative to procedure entries,
+//! [`reduce`] drops silent steps, [`ahead`] what leads nowhere, [`mod@tabulate`] computes minimal tuples relative to procedure entries,
 //! [`mod@join`] replaces the nested loops of lines 2 to 5, [`run`] rebuilds one local run per thread.
 //!
 //! # Requires
@@ -16,6 +16,7 @@
 //! 1. Memo keys name everything that a result depends on: (behaviour class, role) for tuples,
 //!    the results of all participants for a join.
 
+pub mod ahead;
 pub mod histories;
 pub mod join;
 pub mod reduce;
@@ -30,13 +31,11 @@ use crate::role::{Advance, PhaseView, Role, Symmetric};
 use crate::schedule::{InterleavingEnd, LocalRun, shortest_interleaving};
 use crate::summaries::EndId;
 use join::{Candidate, join};
-use reduce::{Reduced, relevant};
+use reduce::Reductions;
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, IdVec, StopReason, define_id};
 use selvedge_lower::LockSet;
-use selvedge_program::{
-    Observable, Program, Question, Statistics, ThreadId, Unknown, Verdict, Witness,
-};
+use selvedge_program::{Program, Question, Statistics, ThreadId, Unknown, Verdict, Witness};
 use std::rc::Rc;
 use tabulate::{Locks, Tabulation, tabulate};
 use tuples::TupleTable;
@@ -55,7 +54,7 @@ pub struct Tupling<'p> {
     /// The roles that have too many tuples.
     given_up: FxHashSet<(BehaviourId, Role)>,
     tuples: TupleTable,
-    reductions: FxHashMap<(BehaviourId, Vec<Observable>), Rc<Reduced>>,
+    reductions: Reductions,
     result_index: FxHashMap<(BehaviourId, Role), ResultId>,
     results: IdVec<ResultId, RoleResult>,
     joins: FxHashMap<Vec<ResultId>, Option<Vec<EndId>>>,
@@ -107,7 +106,7 @@ impl<'p> Tupling<'p> {
             max_facts,
             given_up: FxHashSet::default(),
             tuples: TupleTable::default(),
-            reductions: FxHashMap::default(),
+            reductions: Reductions::default(),
             result_index: FxHashMap::default(),
             results: IdVec::new(),
             joins: FxHashMap::default(),
@@ -234,15 +233,8 @@ impl<'p> Tupling<'p> {
         locks: Locks,
     ) -> Result<Rc<Tabulation>, Unknown> {
         let thread = self.lowered.behaviours().representative(class);
-        let key = (class, relevant(role));
-        let reduced = if let Some(reduced) = self.reductions.get(&key) {
-            Rc::clone(reduced)
-        } else {
-            let reduced = Reduced::new(thread, &key.1, &self.budget);
-            let reduced = Rc::new(reduced.map_err(Unknown::Stopped)?);
-            self.reductions.insert(key, Rc::clone(&reduced));
-            reduced
-        };
+        let reduced = self.reductions.of(thread, class, role, &self.budget);
+        let reduced = reduced.map_err(Unknown::Stopped)?;
         let (tuples, limit, budget) = (&mut self.tuples, self.max_facts, &self.budget);
         tabulate(thread, role, locks, reduced, tuples, limit, budget).map(Rc::new)
     }

@@ -9,12 +9,15 @@
 //! 2. Following `route` from a symbol reaches its target in `distance` steps.
 //! 3. Kept symbols are numbered consecutively within each context.
 
+use super::ahead::LookAhead;
+use crate::behaviour::BehaviourId;
 use crate::role::{Advance, Role};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_lower::LoweredThread;
 use selvedge_pds::{Rhs, RuleId, Symbol};
 use selvedge_program::{Event, Observable};
+use std::rc::Rc;
 
 /// Which observable events matter to a role: those that end a phase and those that are forbidden in
 /// some phase. Roles with equal sets can share one reduction.
@@ -47,6 +50,38 @@ pub struct Reduced {
     kept: IdVec<Symbol, u32>,
     /// Whether some rule of the symbol has a lock event or a relevant one.
     visible: IdVec<Symbol, bool>,
+}
+
+/// The threads without their silent steps, by what is relevant, as far as they were asked for.
+#[derive(Default)]
+pub struct Reductions {
+    known: FxHashMap<(BehaviourId, Vec<Observable>), Rc<Reduced>>,
+    /// What can still come from where, whatever is relevant.
+    ahead: FxHashMap<BehaviourId, LookAhead>,
+}
+
+impl Reductions {
+    /// The thread of a class for a role, and what can still come from where in it.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn of(
+        &mut self,
+        thread: &LoweredThread,
+        class: BehaviourId,
+        role: &Role,
+        budget: &Budget,
+    ) -> Result<(Rc<Reduced>, &LookAhead), StopReason> {
+        let key = (class, relevant(role));
+        let reduced = if let Some(reduced) = self.known.get(&key) {
+            Rc::clone(reduced)
+        } else {
+            let reduced = Rc::new(Reduced::new(thread, &key.1, budget)?);
+            self.known.insert(key, Rc::clone(&reduced));
+            reduced
+        };
+        Ok((reduced, self.ahead.entry(class).or_insert_with(|| LookAhead::new(thread))))
+    }
 }
 
 impl Reduced {

@@ -10,7 +10,8 @@
 //! are relative to procedure entries (the pushdown system with tuples in its control locations is
 //! never built), only minimal tuples are kept (dominance, ERRATA 000), and a thread guesses that
 //! another one ends the phase only where its own next step is visible, because a guess can be
-//! delayed over silent steps, calls and returns.
+//! delayed over silent steps, calls and returns. Facts from which the role cannot end any more are left out
+//! ([`super::ahead`]).
 //!
 //! # Requires
 //! Every lock action of the thread is well nested (`selvedge-lower` guarantees it).
@@ -20,7 +21,11 @@
 //! 2. An end's tuple has one component per phase from the entry's phase to the last one.
 //! 3. Where the role asks for the thread's own end, its main has an entry apart from those of calls of
 //!    the same procedure, because only the return from that one is the end.
+//! 4. When the thread has done its part, it may stop. Whatever it did after that can be left out of an
+//!    interleaving, if it holds no lock where it stops: nobody else waits for it. So nothing is followed
+//!    from there.
 
+use super::ahead::{Ahead, LookAhead};
 use super::reduce::Reduced;
 use super::tuples::{TupleId, TupleTable};
 use crate::lock_history::LockAction;
@@ -78,12 +83,14 @@ pub fn tabulate(
     thread: &LoweredThread,
     role: &Role,
     locks: Locks,
-    reduced: Rc<Reduced>,
+    (reduced, ahead): (Rc<Reduced>, &LookAhead),
     tuples: &mut TupleTable,
     limit: u64,
     budget: &Budget,
 ) -> Result<Tabulation, Unknown> {
+    let ahead = ahead.of(thread, role, budget).map_err(Unknown::Stopped)?;
     let mut ctx = Tabulate {
+        ahead,
         thread,
         role,
         locks,
@@ -93,6 +100,7 @@ pub fn tabulate(
         places: IdVec::new(),
         entry_index: FxHashMap::default(),
         returns_from_main: None,
+        empty: FxHashMap::default(),
     };
     let main = if role.ends() {
         let main = ctx.new_entry(thread.entry, role.begin);
@@ -137,6 +145,8 @@ impl Following for InPhases {
 }
 
 struct Tabulate<'a> {
+    /// By the phase, where the events can still come that the thread has to make from then on.
+    ahead: Vec<Vec<Rc<Ahead>>>,
     thread: &'a LoweredThread,
     role: &'a Role,
     locks: Locks,
@@ -147,6 +157,8 @@ struct Tabulate<'a> {
     entry_index: FxHashMap<(Symbol, u32), EntryId>,
     /// The entry from which a return is the end of the thread, if the role asks for it.
     returns_from_main: Option<EntryId>,
+    /// The tuples of empty paths, by the locks that are held.
+    empty: FxHashMap<*const LockSet, TupleId>,
 }
 
 impl Tabulate<'_> {
@@ -170,14 +182,25 @@ impl Tabulate<'_> {
         self.places.push(EntryPlace { symbol, phase, first_point });
         let id = self.known.entries.push(EntryCalls::default());
         let tuple = match self.locks {
-            Locks::Tracked => self.known.tuples.empty(self.thread.held(symbol)),
+            Locks::Tracked => {
+                // There are few sets of locks, and each is stored once.
+                let held = self.thread.held(symbol);
+                let tuples = &mut *self.known.tuples;
+                *self.empty.entry(std::ptr::from_ref(held)).or_insert_with(|| tuples.empty(held))
+            }
             Locks::Ignored => self.known.tuples.empty(&LockSet::new()),
         };
         self.add(id, symbol, phase, tuple, PathReason::Entry, 0);
         id
     }
 
-    /// Adds a fact after the silent steps from `symbol`, unless one with as good a tuple is there.
+    /// Whether all events can still come that the thread has to make from a phase on.
+    fn has_ahead(&self, symbol: Symbol, phase: u32) -> bool {
+        self.ahead[phase as usize].iter().all(|ahead| ahead[symbol])
+    }
+
+    /// Adds a fact after the silent steps from `symbol`, unless it leads nowhere or one with as good a tuple
+    /// is there.
     fn add(
         &mut self,
         entry: EntryId,
@@ -188,6 +211,9 @@ impl Tabulate<'_> {
         length: u32,
     ) {
         let (symbol, silent) = self.reduced.forward(symbol);
+        if !self.has_ahead(symbol, phase) {
+            return;
+        }
         let length = length.saturating_add(silent);
         let EntryPlace { first_point, phase: entered, .. } = self.places[entry];
         let width = u64::from(self.phases() - entered);
@@ -201,6 +227,10 @@ impl Tabulate<'_> {
         if phase as usize >= self.last_own {
             let tuple = self.idle(fact);
             self.end(fact.entry, tuple, PathEndReason::Here(id), fact.length);
+            // Who holds nothing keeps nobody from anything by stopping here (invariant 4).
+            if self.locks == Locks::Ignored || self.thread.held(symbol).is_empty() {
+                return;
+            }
         }
         let view = &self.role.phases[phase as usize];
         if view.advance == Advance::Other
@@ -234,7 +264,7 @@ impl Tabulate<'_> {
             Rhs::Step(target) => {
                 self.step(id, fact, rule_id, target, rule.label.event);
             }
-            Rhs::Push(callee, _) => {
+            Rhs::Push(callee, _) if self.has_ahead(callee, fact.at.phase) => {
                 let entry = self.enter(callee, fact.at.phase);
                 for at in 0..self.known.entries[entry].exits.len() {
                     let exit = self.known.entries[entry].exits[at];
@@ -242,6 +272,7 @@ impl Tabulate<'_> {
                 }
                 self.known.call(entry, id, rule_id);
             }
+            Rhs::Push(..) => {}
             Rhs::Pop if self.returns_from_main == Some(fact.entry) => {
                 if self.role.phases[fact.at.phase as usize].advance == Advance::End {
                     let tuple = self.idle(fact);

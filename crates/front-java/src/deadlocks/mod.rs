@@ -8,16 +8,20 @@
 //! 1. Every order in which an execution takes two locks is among those that are found.
 //! 2. A lock that no question can isolate is named in [`LockCycles::doubts`] if it is on a cycle.
 
-use crate::class::{At, FieldAccess, JavaBody, JavaConstant, JavaInstruction};
+mod left;
+
+use crate::class::{At, JavaBody, JavaConstant, JavaInstruction};
+use crate::deadlocks::left::{Explicit, ExplicitPlaces, PlaceName};
 use crate::facts::{Facts, How};
 use crate::frames::{Definition, Frames};
-use crate::library::Control;
+use crate::library::{Control, LockSide};
 use crate::points_to::{Holder, ObjectId, Origin, PointsTo, Site, ThreadKind};
 use crate::tokens::{DEADLOCK, JavaSubject, ModelFacts, behind};
 use crate::words::object_name;
 use crate::world::{ClassId, MemberId, World};
 use selvedge_base::{Budget, Id, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// A lock, as far as objects are told apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -38,8 +42,8 @@ const CYCLES: usize = 2_000;
 /// The questions about deadlocks.
 #[derive(Clone, Debug, Default)]
 pub struct LockCycles {
-    /// The threads of each question and what is isolated.
-    pub questions: BTreeSet<(Vec<ThreadKind>, JavaSubject)>,
+    /// The threads of each question and what is isolated, with the methods that take one of its locks.
+    pub questions: BTreeMap<(Vec<ThreadKind>, JavaSubject), Rc<BTreeSet<MemberId>>>,
     /// What could not be asked, in words.
     pub doubts: BTreeSet<String>,
 }
@@ -61,13 +65,19 @@ pub fn cycles(
     let taken = Taken::new(world, found, facts, budget)?;
     let of_methods = taken.orders(found, facts, budget)?;
     // What runs one thing after the other may go on with a lock that one of them has left.
-    let mut entries = facts.runs.keys().flat_map(|kind| match kind.origin {
+    let entries = facts.runs.keys().flat_map(|kind| match kind.origin {
         Origin::Main | Origin::Started(_) => Vec::new(),
         Origin::Task(_) => kind.entry.into_iter().collect(),
         Origin::Library => found.callbacks.methods().collect(),
     });
-    if entries.any(|entry| taken.leaves(entry)) {
+    let places = &taken.explicit;
+    let explicit = Explicit { world, found, facts, places };
+    if explicit.is_left_outside(&entries.collect(), budget)? {
         let why = "a lock is left to code outside, so deadlocks over it are not decided";
+        cycles.doubts.insert(why.to_owned());
+    }
+    if explicit.is_upgraded(&taken.left, budget)? {
+        let why = "a lock is taken to write by who may have it to read, which is not decided";
         cycles.doubts.insert(why.to_owned());
     }
     let mut orders: BTreeMap<ThreadKind, Orders> = BTreeMap::new();
@@ -91,7 +101,8 @@ pub fn cycles(
         }
         orders.insert(kind, all);
     }
-    let mut search = Search { shared, orders: &orders, longest, cycles: &mut cycles };
+    let found = BTreeMap::new();
+    let mut search = Search { shared, orders: &orders, longest, cycles: &mut cycles, found };
     for (&kind, of) in &orders {
         for (&first, then) in of {
             for &second in then {
@@ -99,6 +110,13 @@ pub fn cycles(
                 search.extend(&[kind], &[first, second], budget)?;
             }
         }
+    }
+    let found = search.found;
+    let takers = taken.takers();
+    for (question, locks) in found {
+        budget.check()?;
+        let methods = locks.iter().filter_map(|lock| takers.get(lock)).flatten().copied();
+        cycles.questions.insert(question, Rc::new(methods.collect()));
     }
     Ok(cycles)
 }
@@ -108,6 +126,8 @@ struct Search<'s, 'a> {
     orders: &'s BTreeMap<ThreadKind, Orders>,
     longest: usize,
     cycles: &'s mut LockCycles,
+    /// The questions with all locks of their cycles.
+    found: BTreeMap<(Vec<ThreadKind>, JavaSubject), Locks>,
 }
 
 impl Search<'_, '_> {
@@ -141,7 +161,7 @@ impl Search<'_, '_> {
             let mut threads = kinds.to_vec();
             threads.push(kind);
             if then.contains(&first) {
-                self.found(&threads, locks);
+                self.note_cycle(&threads, locks);
             }
             if threads.len() < self.longest {
                 for &next in then {
@@ -154,9 +174,9 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    fn found(&mut self, kinds: &[ThreadKind], locks: &[OrderedLock]) {
+    fn note_cycle(&mut self, kinds: &[ThreadKind], locks: &[OrderedLock]) {
         let ModelFacts { world, found, .. } = self.shared;
-        if self.cycles.questions.len() >= CYCLES {
+        if self.found.len() >= CYCLES {
             let why = format!(
                 "there are more than {CYCLES} cycles of locks, of which the rest is not asked about"
             );
@@ -198,7 +218,8 @@ impl Search<'_, '_> {
             for (place, object) in isolated.iter_mut().zip(choice) {
                 *place = Some(object);
             }
-            self.cycles.questions.insert((kinds.clone(), JavaSubject::Locks(isolated)));
+            let question = (kinds.clone(), JavaSubject::Locks(isolated));
+            self.found.entry(question).or_default().extend(locks);
         }
     }
 
@@ -255,43 +276,6 @@ fn is_value(found: &PointsTo, method: MemberId, frames: &Frames, body: &JavaBody
     })
 }
 
-/// Whether a method may end, or fail, behind an instruction before it comes to one that frees.
-fn is_left(
-    is_static: bool,
-    body: &JavaBody,
-    frames: &Frames,
-    from: At,
-    frees: impl Fn(At) -> bool,
-) -> bool {
-    // The object itself is there, and so is a class whose fields were read before.
-    let fails = |at: At| match body.instructions[at.index()] {
-        JavaInstruction::Field(FieldAccess::GetStatic, _) => false,
-        JavaInstruction::Field(FieldAccess::Get, _) => {
-            let this = |one: &Definition| *one == Definition::Parameter(0);
-            is_static || !frames.operands[at].first().is_some_and(|all| all.iter().all(this))
-        }
-        _ => true,
-    };
-    let mut seen = BTreeSet::new();
-    let mut open = frames.next[from].clone();
-    while let Some(at) = open.pop() {
-        if frees(at) || !seen.insert(at) {
-            continue;
-        }
-        if frames.next[at].is_empty() && frames.handlers[at].is_empty() {
-            return true;
-        }
-        if fails(at) {
-            if frames.escapes[at] {
-                return true;
-            }
-            open.extend(&frames.handlers[at]);
-        }
-        open.extend(&frames.next[at]);
-    }
-    false
-}
-
 /// Where locks are taken.
 #[derive(Default)]
 struct Taken {
@@ -303,8 +287,8 @@ struct Taken {
     all: BTreeMap<MemberId, Locks>,
     /// What a method may leave to its caller.
     left: BTreeMap<MemberId, Locks>,
-    /// What a method and those that it calls free, of what they have not taken themselves.
-    freed: BTreeMap<MemberId, Locks>,
+    /// Where each method takes and frees locks by calls, which need not be in pairs.
+    explicit: BTreeMap<MemberId, ExplicitPlaces>,
 }
 
 impl Taken {
@@ -336,8 +320,7 @@ impl Taken {
             if initialises && !first.contains(&method.class) {
                 places.push((None, Locks::from([OrderedLock::Initialiser(method.class)])));
             }
-            let mut freed: Vec<(At, OrderedLock)> = Vec::new();
-            let mut explicit: Vec<(At, OrderedLock)> = Vec::new();
+            let mut explicit = ExplicitPlaces::default();
             if of.access.is_synchronized() {
                 let this = found.of(Holder::Value(method, Definition::Parameter(0)));
                 let own = if of.access.is_static() {
@@ -364,18 +347,23 @@ impl Taken {
                         };
                         for (object, effect) in invocation.library.iter() {
                             let (Some(object), Some(effect)) = (object, effect) else { continue };
+                            match found.objects[object].site {
+                                Site::View(_, LockSide::Reading) => explicit.reading.insert(at),
+                                Site::View(_, LockSide::Writing) => explicit.writing.insert(at),
+                                _ => false,
+                            };
                             match effect.control {
                                 // Who tries without a time does not wait.
                                 Some(Control::Tries) if !waits => {
-                                    explicit.push((at, lock_of(object)));
+                                    explicit.taken.push((at, lock_of(object)));
                                     tried.push((Some(at), Locks::from([lock_of(object)])));
                                 }
                                 Some(Control::Locks | Control::Tries) => {
-                                    explicit.push((at, lock_of(object)));
+                                    explicit.taken.push((at, lock_of(object)));
                                     places.push((Some(at), Locks::from([lock_of(object)])));
                                 }
                                 Some(Control::Unlocks) => {
-                                    freed.push((at, lock_of(object)));
+                                    explicit.freed.push((at, lock_of(object)));
                                 }
                                 // Who waits takes the lock again.
                                 Some(Control::Waits | Control::Joins | Control::Awaits) => {
@@ -388,22 +376,16 @@ impl Taken {
                     _ => {}
                 }
             }
+            let explicit_at = explicit.taken.iter().chain(&explicit.freed).map(|&(at, _)| at);
+            let named = explicit_at
+                .filter_map(|at| Some((at, PlaceName::of(world, found, facts, method, at)?)));
+            explicit.names = named.collect();
             taken.all.insert(
                 method,
                 places.iter().flat_map(|(_, locks)| locks.iter().copied()).collect(),
             );
-            let left = explicit.iter().filter(|&&(at, lock)| {
-                // One of several locks may be another one.
-                let frees = |one: At| {
-                    let mut there = freed.iter().filter(|&&(place, _)| place == one).peekable();
-                    there.peek().is_some() && there.all(|&(_, freed)| freed == lock)
-                };
-                is_left(of.access.is_static(), body, frames, at, frees)
-            });
-            taken.left.insert(method, left.map(|&(_, lock)| lock).collect());
-            let own = |lock: OrderedLock| explicit.iter().any(|&(_, one)| one == lock);
-            let of_others = freed.iter().map(|&(_, lock)| lock).filter(|&lock| !own(lock));
-            taken.freed.insert(method, of_others.collect());
+            taken.left.insert(method, explicit.left(world, found, method));
+            taken.explicit.insert(method, explicit);
             if !places.is_empty() {
                 taken.at.insert(method, places);
             }
@@ -411,13 +393,7 @@ impl Taken {
                 taken.tried.insert(method, tried);
             }
         }
-        let mut callers: BTreeMap<MemberId, BTreeSet<MemberId>> = BTreeMap::new();
-        for (&caller, callees) in &facts.calls {
-            for &(_, callee, _) in callees {
-                callers.entry(callee).or_default().insert(caller);
-            }
-        }
-        for sets in [&mut taken.all, &mut taken.left, &mut taken.freed] {
+        for sets in [&mut taken.all, &mut taken.left] {
             let mut open: BTreeSet<MemberId> = sets
                 .iter()
                 .filter(|(_, locks)| !locks.is_empty())
@@ -426,7 +402,7 @@ impl Taken {
             while let Some(method) = open.pop_first() {
                 budget.check()?;
                 let own = sets.get(&method).cloned().unwrap_or_default();
-                for &caller in callers.get(&method).into_iter().flatten() {
+                for caller in facts.callers_of(method) {
                     let into = sets.entry(caller).or_default();
                     let before = into.len();
                     into.extend(own.iter().copied());
@@ -439,12 +415,15 @@ impl Taken {
         Ok(taken)
     }
 
-    /// Whether a method that code outside calls may leave a lock to it.
-    fn leaves(&self, method: MemberId) -> bool {
-        let (left, freed) = (self.left.get(&method), self.freed.get(&method));
-        left.is_some_and(|left| {
-            left.iter().any(|one| freed.is_none_or(|freed| !freed.contains(one)))
-        })
+    /// The methods that take each lock by themselves.
+    fn takers(&self) -> BTreeMap<OrderedLock, BTreeSet<MemberId>> {
+        let mut takers: BTreeMap<OrderedLock, BTreeSet<MemberId>> = BTreeMap::new();
+        for (&method, places) in self.at.iter().chain(&self.tried) {
+            for &lock in places.iter().flat_map(|(_, locks)| locks) {
+                takers.entry(lock).or_default().insert(method);
+            }
+        }
+        takers
     }
 
     /// Which locks each method may take, itself or by what it calls, while it holds which.
