@@ -48,6 +48,8 @@ pub struct TupleTable {
     index: FxHashMap<(u64, HistoryId), TupleId>,
     shapes: FxHashMap<(u64, ShapeId), TupleShapeId>,
     then: FxHashMap<(TupleId, TupleId), TupleId>,
+    /// The tuples of empty paths, by the locks that are held.
+    empty: FxHashMap<LockSet, TupleId>,
 }
 
 impl TupleTable {
@@ -58,8 +60,13 @@ impl TupleTable {
 
     /// The empty path of a thread that holds `held`.
     pub fn empty(&mut self, held: &LockSet) -> TupleId {
+        if let Some(&known) = self.empty.get(held) {
+            return known;
+        }
         let history = self.histories.empty(held);
-        self.intern(None, history)
+        let id = self.intern(None, history);
+        self.empty.insert(held.clone(), id);
+        id
     }
 
     /// The path extended by a lock action.
