@@ -161,7 +161,7 @@ impl Walk<'_, '_, '_> {
                 let is_called_here = invocation.library.is_empty();
                 // Code outside calls it any number of times before it does what it does.
                 let result = is_called_here.then_some(false);
-                for mut tokens in self.explorer.outside_tokens(None, method) {
+                for mut tokens in self.explorer.called_tokens(None, method) {
                     if is_called_here && passed.len() <= tokens.len() {
                         // What was captured comes first, what is passed last.
                         let from = tokens.len() - passed.len();
@@ -191,7 +191,7 @@ impl Walk<'_, '_, '_> {
                 self.note_clients(source, frame);
                 continue;
             }
-            for tokens in self.explorer.outside_tokens(object, method) {
+            for tokens in self.explorer.called_tokens(object, method) {
                 let others = object.is_some() && tokens.first() == Some(&JavaToken::Other);
                 if own && open && others {
                     self.note_clients(source, frame);

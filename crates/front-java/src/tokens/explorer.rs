@@ -219,6 +219,24 @@ impl<'s, 'a> Explorer<'s, 'a> {
         all
     }
 
+    /// The same where code outside calls the method: of a constructor it does so on what it has just made
+    /// (`Entry::new`), so nobody else knows the object before the constructor publishes it or ends.
+    pub(super) fn called_tokens(
+        &mut self,
+        this: Option<ObjectId>,
+        method: MemberId,
+    ) -> Vec<Vec<JavaToken>> {
+        let mut all = self.outside_tokens(this, method);
+        let world = self.shared.world;
+        if world.names.text(world.of(method).name) == "<init>" {
+            let made = all.iter_mut().filter_map(|one| one.first_mut());
+            for token in made.filter(|one| **one == JavaToken::Isolated) {
+                *token = JavaToken::Fresh;
+            }
+        }
+        all
+    }
+
     pub(super) fn parameters(&self, method: MemberId) -> usize {
         let world = self.shared.world;
         let of = world.of(method);

@@ -461,3 +461,25 @@ class LentAsked {
         }
     }
 }
+
+class LocalFormatWrong {
+    static final java.text.SimpleDateFormat format = new java.text.SimpleDateFormat("yyyy");
+    static final ThreadLocal<java.text.SimpleDateFormat> own = ThreadLocal.withInitial(() -> format);
+    static String year() { return own.get().format(new java.util.Date()); } // wrong
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) new Thread(() -> year()).start();
+    }
+}
+
+class LocalFormatRight {
+    static final ThreadLocal<java.text.SimpleDateFormat> own =
+        ThreadLocal.withInitial(() -> new java.text.SimpleDateFormat("yyyy"));
+    static int shown;
+    static String year() { return own.get().format(new java.util.Date()); }
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) new Thread(() -> {
+            year();
+            synchronized (LocalFormatRight.class) { shown++; }
+        }).start();
+    }
+}

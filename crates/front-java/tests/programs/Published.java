@@ -51,3 +51,39 @@ class FilledAfterPublishedWrong {
         new Thread(() -> { Task t = q.take(); if (t != null) System.out.println(t.id); }).start();
     }
 }
+
+class MadeByReferenceWrong {
+    static class Entry {
+        String key;
+        Entry(String key) { keep(this); this.key = key; } // wrong
+    }
+    private static Entry last;
+    static synchronized void keep(Entry one) { last = one; }
+    static synchronized Entry last() { return last; }
+    static final java.util.concurrent.ConcurrentHashMap<String, Entry> all =
+        new java.util.concurrent.ConcurrentHashMap<>();
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) new Thread(() -> {
+            all.computeIfAbsent("a", Entry::new);
+            last().key.length(); // wrong
+        }).start();
+    }
+}
+
+class MadeByReferenceRight {
+    static class Entry {
+        String key;
+        Entry(String key) { this.key = key; keep(this); }
+    }
+    private static Entry last;
+    static synchronized void keep(Entry one) { last = one; }
+    static synchronized Entry last() { return last; }
+    static final java.util.concurrent.ConcurrentHashMap<String, Entry> all =
+        new java.util.concurrent.ConcurrentHashMap<>();
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) new Thread(() -> {
+            all.computeIfAbsent("a", Entry::new);
+            last().key.length();
+        }).start();
+    }
+}

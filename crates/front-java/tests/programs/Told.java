@@ -890,3 +890,34 @@ class SwappedBetweenRight {
         for (int i = 0; i < 2; i++) new Thread(() -> { holder.add(); holder.c = new C(); }).start();
     }
 }
+
+class SnapshotsWrong {
+    private final java.util.List<String> names = new java.util.concurrent.CopyOnWriteArrayList<>();
+    void add(String name) { names.add(name); } // wrong
+    int grown() {
+        int n = 0;
+        for (String one : names) n -= one.length(); // wrong
+        for (String one : names) n += one.length(); // wrong
+        return n;
+    }
+    public static void main(String[] args) {
+        SnapshotsWrong all = new SnapshotsWrong();
+        for (int i = 0; i < 2; i++) new Thread(() -> { all.add("x"); all.grown(); }).start();
+    }
+}
+
+class SnapshotsRight {
+    private final java.util.List<String> names = new java.util.concurrent.CopyOnWriteArrayList<>();
+    private int seen;
+    void add(String name) { names.add(name); }
+    int lengths() {
+        int n = 0;
+        for (String one : names) n += one.length();
+        return n;
+    }
+    synchronized void see(int n) { seen += n; }
+    public static void main(String[] args) {
+        SnapshotsRight all = new SnapshotsRight();
+        for (int i = 0; i < 2; i++) new Thread(() -> { all.add("x"); all.see(all.lengths()); }).start();
+    }
+}
