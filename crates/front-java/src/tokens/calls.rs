@@ -279,7 +279,7 @@ impl Walk<'_, '_, '_> {
     /// Whether a receiver with this token can be this object.
     fn fits(&self, receiver: Option<&JavaToken>, object: Option<ObjectId>) -> bool {
         let (Some(token), Some(object)) = (receiver, object) else { return true };
-        let ModelFacts { facts, named, .. } = self.explorer.shared;
+        let ModelFacts { facts, .. } = self.explorer.shared;
         match token {
             JavaToken::Isolated | JavaToken::Fresh => Some(object) == self.explorer.object,
             JavaToken::One(one) => object == *one,
@@ -294,7 +294,7 @@ impl Walk<'_, '_, '_> {
             JavaToken::Other | JavaToken::Part(..) | JavaToken::Number(_) => {
                 let is_subject =
                     Some(object) == self.explorer.object && facts.single.contains(&object);
-                !is_subject && !named.contains(&object)
+                !is_subject && !self.explorer.is_named(object)
             }
         }
     }

@@ -288,6 +288,12 @@ impl<'s, 'a> Explorer<'s, 'a> {
         numbers.filter(move |&one| self.locked(one) == Some(object)).map(JavaToken::Locked)
     }
 
+    /// Whether an object is known by being the only one. What the object that is asked about owns is known as
+    /// a part of it instead, because it is asked about, too.
+    pub(super) fn is_named(&self, object: ObjectId) -> bool {
+        self.shared.named.contains(&object) && !self.parts.contains_key(&object)
+    }
+
     /// What a value that was loaded from a field, of another object than the one that is asked about, is.
     pub(super) fn fork_loaded(&self, set: &ObjectSet) -> Vec<JavaToken> {
         let mut tokens = BTreeSet::new();
@@ -299,7 +305,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             if let Site::View(of, side) = self.shared.found.objects[object].site {
                 let views = self.locked_tokens(of);
                 tokens.extend(views.map(|one| JavaToken::View(Rc::new(one), side)));
-                tokens.insert(if self.shared.named.contains(&of) && Some(of) != self.object {
+                tokens.insert(if self.is_named(of) && Some(of) != self.object {
                     JavaToken::View(Rc::new(JavaToken::One(of)), side)
                 } else {
                     JavaToken::Other
@@ -309,7 +315,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 if !self.shared.facts.single.contains(&object) {
                     tokens.insert(JavaToken::Other);
                 }
-            } else if self.shared.named.contains(&object) {
+            } else if self.is_named(object) {
                 tokens.insert(JavaToken::One(object));
             } else {
                 tokens.insert(JavaToken::Other);

@@ -253,7 +253,7 @@ impl Walk<'_, '_, '_> {
 
     /// The tokens of a new object, if it is this one.
     fn made_as(&self, object: ObjectId, frame: &Frame) -> Vec<JavaToken> {
-        let ModelFacts { facts, named, .. } = self.explorer.shared;
+        let ModelFacts { facts, .. } = self.explorer.shared;
         if Some(object) == self.explorer.object {
             let mut tokens = vec![JavaToken::Fresh];
             if !facts.single.contains(&object) {
@@ -261,7 +261,7 @@ impl Walk<'_, '_, '_> {
             }
             return tokens;
         }
-        if named.contains(&object) {
+        if self.explorer.is_named(object) {
             return vec![JavaToken::One(object)];
         }
         if let Some(part) = self.owned(object, frame) {
