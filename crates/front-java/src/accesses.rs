@@ -6,9 +6,8 @@
 //! 1. What is owned is a location of its owner, within a few fields.
 
 use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction};
-use crate::facts::Facts;
 use crate::points_to::{Holder, ObjectId, ObjectSet, PointsTo};
-use crate::tokens::JavaSubject;
+use crate::tokens::{JavaSubject, ModelFacts};
 use crate::world::{ClassId, MemberId, Resolution, World};
 use selvedge_base::{Budget, Id, IdVec, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,42 +149,36 @@ impl AccessCounts {
     /// How many methods access what a question is about.
     pub(crate) fn of(&self, subject: JavaSubject) -> u32 {
         match subject {
-            JavaSubject::Object(object) => self.objects[object],
             JavaSubject::Statics(class) => self.statics.get(&class).copied().unwrap_or_default(),
-            JavaSubject::Locks(_) => 0,
+            _ => subject.asked().map_or(0, |object| self.objects[object]),
         }
     }
 }
 
 /// What the methods of a program do.
 pub(crate) struct MethodAccesses<'a> {
-    world: &'a World,
-    found: &'a PointsTo,
-    owners: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+    shared: &'a ModelFacts<'a>,
+    owned: Owned,
     methods: BTreeMap<MemberId, Accesses>,
 }
 
 impl<'a> MethodAccesses<'a> {
     /// Looks at all methods that are reached.
-    pub(crate) fn new(
-        world: &'a World,
-        found: &'a PointsTo,
-        facts: &Facts,
-        budget: &Budget,
-    ) -> Result<Self, StopReason> {
-        let owners = owners(found, facts, budget)?;
+    pub(crate) fn new(shared: &'a ModelFacts<'a>, budget: &Budget) -> Result<Self, StopReason> {
+        let &ModelFacts { world, found, .. } = shared;
+        let owned = Owned::new(shared, budget)?;
         let mut methods = BTreeMap::new();
         for &method in found.methods.keys() {
             budget.check()?;
             methods.insert(method, Accesses::of_method(world, found, method));
         }
-        Ok(Self { world, found, owners, methods })
+        Ok(Self { shared, owned, methods })
     }
 
     /// How many methods access each object or the static fields of each class.
     pub(crate) fn counts(&self, budget: &Budget) -> Result<AccessCounts, StopReason> {
         let mut counts = AccessCounts {
-            objects: IdVec::filled(0, self.found.objects.len()),
+            objects: IdVec::filled(0, self.shared.found.objects.len()),
             statics: BTreeMap::new(),
         };
         for own in self.methods.values() {
@@ -219,33 +212,33 @@ impl<'a> MethodAccesses<'a> {
                 all.merge(own);
             }
         }
-        if all.calls_unknown && self.found.havoc {
-            for object in self.found.of(Holder::Pool).iter() {
+        if all.calls_unknown && self.shared.found.havoc {
+            for object in self.shared.found.of(Holder::Pool).iter() {
                 budget.check()?;
                 let mut one = ObjectSet::default();
                 one.insert(object);
-                for (field, written) in self.found.havocked(self.world, object) {
+                for (field, written) in self.shared.found.havocked(self.shared.world, object) {
                     all.note(&one, Some(field), true, written);
                 }
             }
         }
-        all.reads = self.by_owner(&all.reads, budget)?;
-        all.writes = self.by_owner(&all.writes, budget)?;
+        all.reads = self.by_set(&all.reads, budget)?;
+        all.writes = self.by_set(&all.writes, budget)?;
         Ok(all)
     }
 
-    /// The same with what is owned as a part of its owners.
-    fn by_owner(&self, all: &ByField, budget: &Budget) -> Result<ByField, StopReason> {
+    /// The same by the sets that objects are in.
+    fn by_set(&self, all: &ByField, budget: &Budget) -> Result<ByField, StopReason> {
         let mut mapped = ByField::new();
         for (&field, objects) in all {
             budget.check()?;
             for object in objects.iter() {
-                match self.owners.get(&object) {
+                match self.owned.sets.get(&object) {
                     None => _ = mapped.entry(field).or_default().insert(object),
-                    Some(owners) => {
-                        for &owner in owners {
-                            let field = field.filter(|_| owner == object);
-                            mapped.entry(field).or_default().insert(owner);
+                    Some(sets) => {
+                        for &set in sets {
+                            let field = field.filter(|_| set == object);
+                            mapped.entry(field).or_default().insert(set);
                         }
                     }
                 }
@@ -268,54 +261,82 @@ fn fields_of(world: &World, found: &PointsTo, objects: &ObjectSet) -> BTreeSet<M
     .collect()
 }
 
-/// For what is owned within a few fields, the objects that own it.
-fn owners(
-    found: &PointsTo,
-    facts: &Facts,
-    budget: &Budget,
-) -> Result<BTreeMap<ObjectId, BTreeSet<ObjectId>>, StopReason> {
-    let mut above: BTreeMap<ObjectId, BTreeSet<ObjectId>> = BTreeMap::new();
-    for (holder, set) in found.holders() {
-        if let Holder::Field(owner, field) = holder
-            && facts.owning.contains(&field)
-        {
-            budget.check()?;
-            for object in set.iter() {
-                above.entry(object).or_default().insert(owner);
-            }
-        }
-    }
-    let mut owners = BTreeMap::new();
-    for &object in above.keys() {
-        budget.check()?;
-        let mut layer = BTreeSet::from([object]);
-        let mut roots = BTreeSet::new();
-        for _ in 0..DEPTH {
-            let mut next = BTreeSet::new();
-            for one in &layer {
-                match above.get(one) {
-                    Some(more) => next.extend(more.iter().copied()),
-                    None => {
-                        roots.insert(*one);
-                    }
+/// What is owned within a few fields.
+struct Owned {
+    /// The objects in whose sets it is: what owns it, or what lies between and is a set of its own.
+    sets: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+    /// For each object that is a set of its own, those that own it.
+    owners: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+}
+
+impl Owned {
+    fn new(shared: &ModelFacts<'_>, budget: &Budget) -> Result<Self, StopReason> {
+        let ModelFacts { found, facts, owner, apart, .. } = shared;
+        let mut above: BTreeMap<ObjectId, BTreeSet<ObjectId>> = BTreeMap::new();
+        for (holder, set) in found.holders() {
+            if let Holder::Field(owner, field) = holder
+                && facts.owning.contains(&field)
+            {
+                budget.check()?;
+                for object in set.iter() {
+                    above.entry(object).or_default().insert(owner);
                 }
             }
-            layer = next;
         }
-        // What is left is owned through too many fields: it stands for itself, too.
-        for one in &layer {
-            roots.insert(if above.contains_key(one) { object } else { *one });
+        let is_apart = |one: ObjectId| owner.get(&one).is_some_and(|field| apart.contains(field));
+        let mut owned = Self { sets: BTreeMap::new(), owners: BTreeMap::new() };
+        for &object in above.keys() {
+            budget.check()?;
+            let head = is_apart(object).then_some(object);
+            let mut layer = BTreeSet::from([(object, head)]);
+            let (mut sets, mut owners) = (BTreeSet::new(), BTreeSet::new());
+            for _ in 0..DEPTH {
+                let mut next = BTreeSet::new();
+                for &(one, head) in &layer {
+                    for &owner in above.get(&one).into_iter().flatten() {
+                        let head = head.or(is_apart(owner).then_some(owner));
+                        if above.contains_key(&owner) {
+                            next.insert((owner, head));
+                        } else {
+                            sets.insert(head.unwrap_or(owner));
+                            owners.insert(owner);
+                        }
+                    }
+                }
+                layer = next;
+            }
+            // What is left is owned through too many fields: it stands for itself, too.
+            if !layer.is_empty() {
+                sets.insert(object);
+                owners.insert(object);
+            }
+            owned.sets.insert(object, sets);
+            if head.is_some() {
+                owned.owners.insert(object, owners);
+            }
         }
-        owners.insert(object, roots);
+        Ok(owned)
     }
-    Ok(owners)
+
+    /// The questions about the set of an object.
+    fn subjects(&self, object: ObjectId) -> impl Iterator<Item = JavaSubject> + '_ {
+        let owners = self.owners.get(&object);
+        let alone = owners.is_none().then_some(object);
+        alone.into_iter().chain(owners.into_iter().flatten().copied()).map(move |owner| {
+            if owner == object {
+                JavaSubject::Object(object)
+            } else {
+                JavaSubject::Part { owner, part: object }
+            }
+        })
+    }
 }
 
 /// What two kinds access, one of them by writing, and can both reach; and whether both write it.
 pub(crate) fn conflicting(
     first: &Accesses,
     second: &Accesses,
-    facts: &Facts,
+    methods: &MethodAccesses<'_>,
 ) -> BTreeMap<JavaSubject, bool> {
     let mut subjects: BTreeMap<JavaSubject, bool> = BTreeMap::new();
     let nothing = ObjectSet::default();
@@ -325,7 +346,9 @@ pub(crate) fn conflicting(
             let read = other.reads.get(field).unwrap_or(&nothing);
             for (objects, both) in [(read, false), (also_written, true)] {
                 for object in written.common(objects) {
-                    *subjects.entry(JavaSubject::Object(object)).or_default() |= both;
+                    for subject in methods.owned.subjects(object) {
+                        *subjects.entry(subject).or_default() |= both;
+                    }
                 }
             }
         }
@@ -336,9 +359,7 @@ pub(crate) fn conflicting(
             }
         }
     }
-    subjects.retain(|subject, _| match subject {
-        JavaSubject::Statics(_) | JavaSubject::Locks(_) => true,
-        JavaSubject::Object(object) => facts.escaping.contains(*object),
-    });
+    let escaping = &methods.shared.facts.escaping;
+    subjects.retain(|subject, _| subject.isolated().is_none_or(|one| escaping.contains(one)));
     subjects
 }

@@ -513,6 +513,10 @@ fn escaping(world: &World, found: &PointsTo, budget: &Budget) -> Result<ObjectSe
         for object in kind.origin.object().into_iter().chain(kind.this) {
             escaping.insert(object);
         }
+        // What a task gives, others get.
+        if let Some(entry) = kind.entry {
+            escaping.add(found.of(Holder::Returned(entry)), None);
+        }
     }
     let mut open: Vec<ObjectId> = escaping.iter().collect();
     while let Some(object) = open.pop() {

@@ -240,8 +240,7 @@ impl Loops<'_> {
 
     fn array_exit(&self, join: At, load: At) -> Option<(At, At)> {
         let array = self.found.operand(self.method, load, 0).only()?;
-        let Site::New(method, _, 0, _) = self.found.objects[array].site else { return None };
-        if method != self.method || !self.is_local(array) {
+        if !self.is_made_once(array) || !self.is_local(array) {
             return None;
         }
         let index = self.index(&self.frames.operands[load][1])?;
@@ -256,6 +255,13 @@ impl Loops<'_> {
         let filled = self.filled_array(array)?;
         let same = all || self.same_bound(filled, test);
         (every && same).then_some((test, exit))
+    }
+
+    /// Whether an object is made in this method, and not again behind that: so it is one, as the method runs
+    /// once.
+    fn is_made_once(&self, object: ObjectId) -> bool {
+        matches!(self.found.objects[object].site, Site::New(method, at, 0, _)
+            if method == self.method && !self.frames.reachable_from(at)[at])
     }
 
     /// The test of a loop over an index: `index >= bound` leaves it.
@@ -352,11 +358,10 @@ impl Loops<'_> {
 
     fn list_exit(&self, join: At, next: At) -> Option<(At, At)> {
         let list = self.found.operand(self.method, next, 0).only()?;
-        let Site::New(method, _, 0, _) = self.found.objects[list].site else { return None };
         let own = self.found.objects[list];
         let name = self.world.names.text(own.name);
         let known = ["java/util/ArrayList", "java/util/LinkedList"].contains(&name);
-        if method != self.method || !known || !self.is_local(list) || own.class.is_some() {
+        if !self.is_made_once(list) || !known || !self.is_local(list) || own.class.is_some() {
             return None;
         }
         if self.called(next) != Some("next") {

@@ -10,7 +10,7 @@ use crate::emit::{Sources, emit};
 use crate::options::QuestionShare;
 use crate::order::{never_meet, threads};
 use crate::points_to::{Origin, ThreadKind};
-use crate::questions::{DataQuestion, Understood, is_unguarded, located};
+use crate::questions::{DataQuestion, Understood, class_of, is_unguarded, located};
 use crate::remarks::{KnownRemarks, StepRemarks};
 use crate::stages::{JavaStage, StageHeard};
 use crate::tokens::{JavaSubject, Mask, Model, ModelFacts, ModelThread, model};
@@ -394,7 +394,7 @@ impl Posing<'_, '_> {
             subject: subject_name(world, found, subject),
             class: subject_class(world, found, subject),
             is_static: matches!(subject, JavaSubject::Statics(_)),
-            unguarded: is_unguarded(world, found, subject),
+            unguarded: class_of(found, subject).is_some_and(|class| is_unguarded(world, class)),
             has_main: threads.iter().any(|one| one.kind.origin == Origin::Main),
             ignored,
             remarks,

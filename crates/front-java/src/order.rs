@@ -24,8 +24,8 @@ pub fn threads(
     if first == second {
         // Of two threads at most one is the object.
         let own = match (first.origin, first.this, subject) {
-            (Origin::Started(thread), Some(this), JavaSubject::Object(object)) => {
-                thread == this && this == object
+            (Origin::Started(thread), Some(this), subject) => {
+                thread == this && Some(this) == subject.isolated()
             }
             _ => false,
         };

@@ -157,7 +157,7 @@ fn asked(
     budget: &Budget,
 ) -> Result<Vec<DataQuestion>, StopReason> {
     let &ModelFacts { world, table, found, facts, .. } = shared;
-    let methods = MethodAccesses::new(world, found, facts, budget)?;
+    let methods = MethodAccesses::new(shared, budget)?;
     let counts = methods.counts(budget)?;
     let mut accesses: BTreeMap<ThreadKind, Accesses> = BTreeMap::new();
     for (&kind, runs) in &facts.runs {
@@ -182,10 +182,10 @@ fn asked(
             if first == second && facts.single_kinds.contains(&first) {
                 continue;
             }
-            let mut subjects = conflicting(&accesses[&first], &accesses[&second], facts);
+            let mut subjects = conflicting(&accesses[&first], &accesses[&second], &methods);
             if let (JavaBeginning::Client(class), Some(own)) = (beginning, &own) {
                 // What clients alone look at is theirs.
-                let by_class = conflicting(own, &accesses[&second], facts);
+                let by_class = conflicting(own, &accesses[&second], &methods);
                 subjects.retain(|subject, _| by_class.contains_key(subject));
                 subjects.retain(|subject, _| is_of_class(found, *class, *subject));
             }
@@ -196,8 +196,9 @@ fn asked(
                     understood.unasked.insert(short_class(world, class));
                     continue;
                 }
-                let is_unguarded =
-                    *unguarded.entry(class).or_insert_with(|| is_unguarded(world, found, subject));
+                let is_unguarded = *unguarded
+                    .entry(class)
+                    .or_insert_with(|| class.is_some_and(|class| is_unguarded(world, class)));
                 let is_uneven = *uneven.entry(subject).or_insert_with(|| shared.is_uneven(subject));
                 let promise = Promise {
                     is_even: is_unguarded || !is_uneven,
@@ -252,11 +253,10 @@ const FEW_METHODS: u32 = 32;
 const FIRST_OF_CLASS: usize = 8;
 
 /// The class of the world that a question is about.
-fn class_of(found: &PointsTo, subject: JavaSubject) -> Option<ClassId> {
+pub(crate) fn class_of(found: &PointsTo, subject: JavaSubject) -> Option<ClassId> {
     match subject {
         JavaSubject::Statics(class) => Some(class),
-        JavaSubject::Object(object) => found.objects[object].class,
-        JavaSubject::Locks(_) => None,
+        _ => subject.asked().and_then(|object| found.objects[object].class),
     }
 }
 
@@ -288,8 +288,7 @@ fn unreached(world: &World, found: &PointsTo) -> Vec<MemberId> {
 }
 
 /// Whether a class of the world has no lock, no volatile field and nothing of `java.util.concurrent`.
-pub(crate) fn is_unguarded(world: &World, found: &PointsTo, subject: JavaSubject) -> bool {
-    let Some(class) = class_of(found, subject) else { return false };
+pub(crate) fn is_unguarded(world: &World, class: ClassId) -> bool {
     let (line, _) = world.line(class);
     line.into_iter().all(|class| {
         let of = &world.classes[class];
@@ -314,7 +313,7 @@ pub(crate) fn located(world: &World, method: MemberId, at: At) -> String {
 
 /// Whether a question is about a class and not about what its clients make.
 fn is_of_class(found: &PointsTo, class: ClassId, subject: JavaSubject) -> bool {
-    let JavaSubject::Object(object) = subject else { return true };
+    let Some(object) = subject.isolated() else { return true };
     let of = found.objects[object];
     match of.site {
         Site::Client(of) => of == class,

@@ -310,11 +310,11 @@ fn called_on(
         (InvokeKind::Static, JavaSubject::Statics(class)) => {
             matches!(world.method(*member), Resolution::Found(one) if one.class == class)
         }
-        (InvokeKind::Static, _) | (_, JavaSubject::Statics(_) | JavaSubject::Locks(_)) => false,
-        (_, JavaSubject::Object(object)) => {
+        (InvokeKind::Static, _) => false,
+        _ => subject.asked().is_some_and(|object| {
             world.names.text(member.name) != "<init>"
                 && found.operand(method, at, 0).contains(object)
-        }
+        }),
     };
     on_it.then_some((member.name, member.descriptor))
 }

@@ -83,7 +83,7 @@ impl ModelAgain<'_, '_> {
                         JavaSubject::Object(object) => {
                             !is_static && found.operand(method, at, 0).contains(object)
                         }
-                        JavaSubject::Locks(_) => false,
+                        JavaSubject::Part { .. } | JavaSubject::Locks(_) => false,
                     };
                     if !own {
                         continue;

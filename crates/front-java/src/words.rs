@@ -99,7 +99,9 @@ pub fn subject_name(world: &World, found: &PointsTo, subject: JavaSubject) -> St
     match subject {
         JavaSubject::Statics(class) => format!("static fields of {}", short_class(world, class)),
         JavaSubject::Locks(_) => "the order of locks".to_owned(),
-        JavaSubject::Object(object) => object_name(world, found, object),
+        JavaSubject::Object(object) | JavaSubject::Part { part: object, .. } => {
+            object_name(world, found, object)
+        }
     }
 }
 
@@ -108,7 +110,9 @@ pub fn subject_class(world: &World, found: &PointsTo, subject: JavaSubject) -> S
     match subject {
         JavaSubject::Statics(class) => short_class(world, class),
         JavaSubject::Locks(_) => "locks".to_owned(),
-        JavaSubject::Object(object) => class_of(world, found, object),
+        JavaSubject::Object(object) | JavaSubject::Part { part: object, .. } => {
+            class_of(world, found, object)
+        }
     }
 }
 
@@ -189,21 +193,44 @@ pub fn lock_name(shared: &ModelFacts<'_>, subject: JavaSubject, key: &LockKey) -
             let number = if *second { "second" } else { "first" };
             format!("{} ({number} thread's side)", lock_name(shared, subject, &key))
         }
-        LockName::Isolated => subject_class(world, found, subject),
+        LockName::Isolated => match subject.isolated() {
+            Some(object) => class_of(world, found, object),
+            None => subject_class(world, found, subject),
+        },
         LockName::Locked(number) => locked_name(world, found, subject, *number),
         LockName::One(object) => object_name(world, found, *object),
         LockName::Class(class) => format!("{}.class", short_class(world, *class)),
         LockName::Part(base, path) => {
-            let mut name = match base {
-                Base::One(object) => class_of(world, found, *object),
-                Base::Locked(number) => locked_name(world, found, subject, *number),
-                _ => subject_class(world, found, subject),
+            let (name, path) = match base {
+                Base::One(object) => (class_of(world, found, *object), &path[..]),
+                Base::Locked(number) => (locked_name(world, found, subject, *number), &path[..]),
+                _ => part_name(shared, subject, path),
             };
-            for field in path.iter() {
-                let of = &world.classes[field.class].fields[field.number];
-                name = format!("{name}.{}", world.names.text(of.name));
-            }
-            name
+            with_fields(world, name, path)
         }
     }
+}
+
+/// What the object owns through some fields: the class that a question is about with what follows behind it, or
+/// the class of the object with all of them.
+pub fn part_name<'p>(
+    shared: &ModelFacts<'_>,
+    subject: JavaSubject,
+    path: &'p [MemberId],
+) -> (String, &'p [MemberId]) {
+    let ModelFacts { world, found, .. } = shared;
+    let way = shared.way_to_asked(subject);
+    match (path.strip_prefix(&way[..]), subject) {
+        (Some(rest), _) if !way.is_empty() => (subject_class(world, found, subject), rest),
+        (_, JavaSubject::Part { owner, .. }) => (class_of(world, found, owner), path),
+        _ => (subject_class(world, found, subject), path),
+    }
+}
+
+/// A name with those of some fields behind it.
+pub fn with_fields(world: &World, name: String, fields: &[MemberId]) -> String {
+    fields.iter().fold(name, |name, field| {
+        let of = &world.classes[field.class].fields[field.number];
+        format!("{name}.{}", world.names.text(of.name))
+    })
 }

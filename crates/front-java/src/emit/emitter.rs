@@ -6,7 +6,7 @@ use crate::class::At;
 use crate::points_to::Holder;
 use crate::remarks::{KnownRemarks, LockClaim, StepRemarks};
 use crate::tokens::{JavaSubject, LocationKey, LockKey, ModelFacts, Step};
-use crate::words::{lock_name, object_name, short_method, subject_class};
+use crate::words::{lock_name, object_name, part_name, short_method, subject_class, with_fields};
 use crate::world::{ClassId, MemberId};
 use selvedge_base::{Id, Place};
 use selvedge_program::{
@@ -154,12 +154,10 @@ impl Emitter<'_, '_> {
         if let Some(&known) = self.locations.get(key) {
             return known;
         }
-        let ModelFacts { world, found, .. } = self.shared;
-        let mut name = subject_class(world, found, self.subject);
-        for field in key.path.iter().chain(&key.field) {
-            let of = &world.classes[field.class].fields[field.number];
-            name = format!("{name}.{}", world.names.text(of.name));
-        }
+        let world = self.shared.world;
+        let (name, fields) = part_name(self.shared, self.subject, &key.path);
+        let fields: Vec<MemberId> = fields.iter().copied().chain(key.field).collect();
+        let mut name = with_fields(world, name, &fields);
         if key.field.is_none() && !name.ends_with("[]") {
             name.push_str("[]");
         }
@@ -181,7 +179,9 @@ impl Emitter<'_, '_> {
     fn set_of(&mut self, key: &LocationKey) -> AtomicSetId {
         let whole = AtomicSetId::from_index(0);
         let declared = &self.shared.declared.sets;
-        let own = key.path.first().or(key.field.as_ref()).and_then(|field| declared.get(field));
+        let way = self.shared.way_to_asked(self.subject);
+        let path = key.path.strip_prefix(&way[..]).unwrap_or(&key.path);
+        let own = path.first().or(key.field.as_ref()).and_then(|field| declared.get(field));
         let Some(own) = own else { return whole };
         let name = format!("{} ({own})", self.program.atomic_sets[whole].name);
         let known = self.program.atomic_sets.iter_enumerated().find(|(_, set)| set.name == name);
@@ -193,7 +193,7 @@ impl Emitter<'_, '_> {
 
     /// The lock that is said to guard a location, with the names that it can have here.
     fn claim(&self, key: &LocationKey) -> Option<LockClaim> {
-        let field = key.field.filter(|_| key.path.is_empty())?;
+        let field = key.field.filter(|_| key.path == self.shared.way_to_asked(self.subject))?;
         let text = self.shared.declared.guards.get(&field)?;
         self.lock_claim(text, field.class)
     }
@@ -223,10 +223,10 @@ impl Emitter<'_, '_> {
             names.insert(format!("{}.class", class.rsplit('.').next().unwrap_or(class)));
         } else {
             let (lock, of) = held_in(short)?;
-            let holder = match self.subject {
-                _ if of.access.is_static() => Holder::Static(lock),
-                JavaSubject::Object(object) => Holder::Field(object, lock),
-                JavaSubject::Statics(_) | JavaSubject::Locks(_) => return None,
+            let holder = if of.access.is_static() {
+                Holder::Static(lock)
+            } else {
+                Holder::Field(self.subject.asked()?, lock)
             };
             names.insert(format!("{own}.{short}"));
             names.extend(single(holder).map(|one| object_name(world, found, one)));
@@ -237,10 +237,10 @@ impl Emitter<'_, '_> {
     /// Whether what is accessed are elements of an array, and not what a container holds.
     fn is_array(&self, key: &LocationKey) -> bool {
         let ModelFacts { world, found, .. } = self.shared;
-        let of = match (key.path.last(), self.subject) {
+        let of = match (key.path.last(), self.subject.isolated()) {
             (Some(field), _) => world.classes[field.class].fields[field.number].descriptor,
-            (None, JavaSubject::Object(object)) => found.objects[object].name,
-            (None, JavaSubject::Statics(_) | JavaSubject::Locks(_)) => return false,
+            (None, Some(object)) => found.objects[object].name,
+            (None, None) => return false,
         };
         world.names.text(of).starts_with('[')
     }

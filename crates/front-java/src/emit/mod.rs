@@ -15,7 +15,7 @@ use self::flow::{Flow, Variant, alike};
 use crate::class::At;
 use crate::remarks::{KnownRemarks, StepRemarks};
 use crate::tokens::{
-    ContextId, JavaSubject, JavaToken, LocationKey, Model, ModelFacts, ModelThread, Step,
+    Base, ContextId, JavaSubject, JavaToken, LocationKey, Model, ModelFacts, ModelThread, Step,
 };
 use crate::words::{kind_name, subject_name};
 use crate::world::{ClassId, MemberId, World};
@@ -128,12 +128,15 @@ pub fn emit(
         let all = roots.iter().filter_map(|&root| numbers.get(&(root, None)).copied());
         all.collect::<BTreeSet<usize>>().into_iter().collect()
     };
+    let way = shared.way_to_asked(subject);
+    let asked =
+        if way.is_empty() { JavaToken::Isolated } else { JavaToken::Part(Base::Isolated, way) };
     for &first in &same {
         let (variant, flow) = (&variants[first], &flows[first]);
         let context = &model.contexts[variant.0];
         let procedure = emitter.procedure(context.method, flow, &numbers);
         let is_static = shared.world.of(context.method).access.is_static();
-        if !is_static && context.tokens.first() == Some(&JavaToken::Isolated) {
+        if !is_static && context.tokens.first() == Some(&asked) {
             emitter.remarks.own.insert(procedure);
         }
         let class = context.method.class;

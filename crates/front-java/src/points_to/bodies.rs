@@ -1,5 +1,6 @@
 //! What the instructions of a body add, and which of them lack an object in the end.
 
+use super::nulls::Nulls;
 use super::{Doubt, Holder, Key, NodeSet, Site, Solver, Use, is_reference};
 use crate::class::{
     At, FieldAccess, InvokeKind, JavaBody, JavaConstant, JavaInstruction, JavaMember,
@@ -244,9 +245,8 @@ impl Solver<'_> {
 
     /// Notes the instructions that need an object and have none.
     pub(super) fn orphans(&mut self, budget: &Budget) -> Result<(), StopReason> {
-        let methods: Vec<(MemberId, Rc<Frames>)> =
-            self.found.methods.iter().map(|(&id, frames)| (id, Rc::clone(frames))).collect();
-        for (method, frames) in methods {
+        let mut orphans: Vec<(MemberId, At)> = Vec::new();
+        for (&method, frames) in &self.found.methods {
             budget.check()?;
             let Some(body) = &self.world.of(method).body else { continue };
             for at in frames.next.ids().filter(|&at| frames.reached[at]) {
@@ -285,10 +285,16 @@ impl Solver<'_> {
                     _ => false,
                 };
                 if !definitions.iter().all(harmless) {
-                    self.found.doubts.insert(Doubt::Orphan(method, at));
+                    orphans.push((method, at));
                 }
             }
         }
+        if !orphans.is_empty() {
+            let nulls = Nulls::new(self.world, &self.found, budget)?;
+            orphans.retain(|&(method, at)| !nulls.is_null(method, at, 0));
+        }
+        let doubts = orphans.into_iter().map(|(method, at)| Doubt::Orphan(method, at));
+        self.found.doubts.extend(doubts);
         Ok(())
     }
 }

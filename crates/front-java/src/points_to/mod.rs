@@ -22,6 +22,7 @@ mod calls;
 mod clients;
 mod flow;
 mod makers;
+mod nulls;
 mod outside;
 mod reached;
 mod sets;

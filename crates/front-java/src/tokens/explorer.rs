@@ -25,10 +25,6 @@ impl<'s, 'a> Explorer<'s, 'a> {
         dropped: BTreeSet<LockKey>,
         budget: &Budget,
     ) -> Result<Self, StopReason> {
-        let object = match subject {
-            JavaSubject::Object(object) => Some(object),
-            JavaSubject::Statics(_) | JavaSubject::Locks(_) => None,
-        };
         let mut explorer = Self {
             shared,
             subject,
@@ -50,19 +46,18 @@ impl<'s, 'a> Explorer<'s, 'a> {
             passes: BTreeMap::new(),
             used: RefCell::default(),
             nested: true,
-            object,
+            object: subject.isolated(),
             initialiser: None,
             nodes: 0,
             values: BTreeSet::new(),
         };
         let class = match subject {
-            JavaSubject::Object(object) => shared.guarded.get(&object).copied(),
             JavaSubject::Statics(class) => Some(class),
-            JavaSubject::Locks(_) => None,
+            _ => explorer.object.and_then(|object| shared.guarded.get(&object).copied()),
         };
         explorer.initialiser =
             class.and_then(|class| shared.found.initialisers.get(&class).copied());
-        explorer.parts = explorer.owned_parts();
+        explorer.parts = explorer.object.map(|object| shared.parts_of(object)).unwrap_or_default();
         explorer.distinct.add(&explorer.touched(), None);
         if let JavaSubject::Locks(objects) = subject {
             explorer.distinct.add(&objects.into_iter().flatten().collect(), None);
@@ -78,32 +73,6 @@ impl<'s, 'a> Explorer<'s, 'a> {
         for &one in self.parts.keys() {
             all.insert(one);
         }
-        all
-    }
-
-    /// What the object owns, with the fields through which it does.
-    pub(super) fn owned_parts(&self) -> BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>> {
-        let ModelFacts { found, owned_by, .. } = self.shared;
-        let mut all: BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>> = BTreeMap::new();
-        let Some(object) = self.object else { return all };
-        let mut layer: Vec<(ObjectId, Vec<MemberId>)> = vec![(object, Vec::new())];
-        for _ in 0..DEPTH {
-            let mut next = Vec::new();
-            for (one, path) in &layer {
-                for &field in owned_by.get(one).into_iter().flatten() {
-                    let owned = found.of(Holder::Field(*one, field));
-                    let mut path = path.clone();
-                    path.push(field);
-                    for part in owned.iter() {
-                        if all.entry(part).or_default().insert(Rc::from(path.clone())) {
-                            next.push((part, path.clone()));
-                        }
-                    }
-                }
-            }
-            layer = next;
-        }
-        all.remove(&object);
         all
     }
 
@@ -516,13 +485,46 @@ impl<'s, 'a> Explorer<'s, 'a> {
     ) -> Option<LocationKey> {
         match token {
             JavaToken::Isolated if field.is_none() && !self.holds_by_library() => None,
-            JavaToken::Isolated => Some(LocationKey { path: Rc::from([]), field }),
+            JavaToken::Isolated => self.own_location(field),
             JavaToken::Part(Base::Isolated, path)
-                if path.iter().all(|one| self.shared.facts.owning.contains(one)) =>
+                if path.iter().all(|one| self.shared.facts.owning.contains(one))
+                    && self.is_asked_about(path) =>
             {
                 Some(LocationKey { path: Rc::clone(path), field })
             }
             _ => None,
+        }
+    }
+
+    /// A location of the object itself, if it is asked about.
+    pub(super) fn own_location(&self, field: Option<MemberId>) -> Option<LocationKey> {
+        let path = Rc::from([]);
+        self.is_asked_about(&path).then_some(LocationKey { path, field })
+    }
+
+    /// The object and what it owns, as far as they are among these, with the locations of what they hold.
+    pub(super) fn touched_in(&self, objects: &ObjectSet) -> Vec<(ObjectId, LocationKey)> {
+        let mut all = Vec::new();
+        if let Some(object) = self.object.filter(|&one| objects.contains(one)) {
+            all.extend(self.own_location(None).map(|one| (object, one)));
+        }
+        for (&part, paths) in self.parts.iter().filter(|(part, _)| objects.contains(**part)) {
+            for path in paths {
+                let token = JavaToken::Part(Base::Isolated, Rc::clone(path));
+                all.extend(self.location(&token, None).map(|one| (part, one)));
+            }
+        }
+        all
+    }
+
+    /// Whether what the object owns through these fields is in the set that is asked about.
+    fn is_asked_about(&self, path: &[MemberId]) -> bool {
+        let head = self.shared.head(path);
+        match self.subject {
+            JavaSubject::Part { part, .. } => {
+                self.parts.get(&part).is_some_and(|paths| paths.contains(head))
+            }
+            _ => head.is_empty(),
         }
     }
 

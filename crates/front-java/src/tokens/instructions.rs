@@ -204,16 +204,24 @@ impl Walk<'_, '_, '_> {
         if leaves && frame.phase == StartPhase::Parallel { StartPhase::After } else { frame.phase }
     }
 
-    /// Whether the first operand of an instruction is not null: `this`, or an object with a name.
+    /// Whether the first operand of an instruction is not null: `this`, something new, or something that was
+    /// used before. What is loaded may be null whatever it is later, also an object of which there is one.
     pub(super) fn is_there(&self, at: At, token: &JavaToken) -> bool {
         let is_static = self.explorer.shared.world.of(self.method).access.is_static();
         let first = self.frames.operands[at].first();
         let is_this = first.is_some_and(|one| one[..] == [Definition::Parameter(0)]);
+        let made = |one: &Definition| match one {
+            Definition::Result(made) => matches!(
+                self.body.instructions[made.index()],
+                JavaInstruction::New(_) | JavaInstruction::NewArray(..)
+            ),
+            Definition::Caught(_) => true,
+            Definition::Parameter(_) => false,
+        };
         (is_this && !is_static)
-            || matches!(
-                token,
-                JavaToken::Isolated | JavaToken::Fresh | JavaToken::One(_) | JavaToken::Locked(_)
-            )
+            || *token == JavaToken::Fresh
+            || first.is_some_and(|all| !all.is_empty() && all.iter().all(made))
+            || self.was_used(at)
     }
 
     /// What a cast gives: what it is given, which may be the object if only the cast says that it can be, as

@@ -32,7 +32,7 @@ mod values;
 mod walk;
 
 pub use self::shared::ModelFacts;
-pub(crate) use self::shared::behind;
+pub(crate) use self::shared::{OwnedParts, behind};
 
 use crate::class::{At, JavaBody};
 use crate::frames::Frames;
@@ -56,10 +56,36 @@ define_id!(
 pub enum JavaSubject {
     /// Any one of these objects.
     Object(ObjectId),
+    /// Of any one of these objects, what it owns through a field that is a set of its own
+    /// ([`ModelFacts::apart`]).
+    Part {
+        /// The object.
+        owner: ObjectId,
+        /// What it owns.
+        part: ObjectId,
+    },
     /// The static fields of a class.
     Statics(ClassId),
     /// The order in which locks are taken: any of these objects, each another one, and all that have a name.
     Locks([Option<ObjectId>; DEADLOCK]),
+}
+
+impl JavaSubject {
+    /// The object that tokens tell from others.
+    pub fn isolated(self) -> Option<ObjectId> {
+        match self {
+            Self::Object(object) | Self::Part { owner: object, .. } => Some(object),
+            Self::Statics(_) | Self::Locks(_) => None,
+        }
+    }
+
+    /// The object whose fields are asked about.
+    pub fn asked(self) -> Option<ObjectId> {
+        match self {
+            Self::Object(object) | Self::Part { part: object, .. } => Some(object),
+            Self::Statics(_) | Self::Locks(_) => None,
+        }
+    }
 }
 
 /// What a field belongs to that a token stands for.
@@ -437,7 +463,7 @@ struct Explorer<'s, 'a> {
     /// What may be freed under another name.
     frees: Vec<Freed>,
     /// The fields through which the object owns others.
-    parts: BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>>,
+    parts: OwnedParts,
     /// The objects that are more than any other one.
     distinct: ObjectSet,
     /// The loops whose passes are units, by the method.

@@ -1,8 +1,7 @@
 //! What code outside does to tokens: by its model, or whatever unknown code may do.
 
 use super::{
-    Explorer, Frame, JavaToken, LocationKey, LockKey, LockName, ModelFacts, StartPhase, Step, Unit,
-    Walk, behind,
+    Explorer, Frame, JavaToken, LockKey, LockName, ModelFacts, StartPhase, Step, Unit, Walk, behind,
 };
 use crate::class::JavaInstruction;
 use crate::frames::Definition;
@@ -44,8 +43,7 @@ impl Walk<'_, '_, '_> {
                 ]);
             }
             let wrapped = shared.found.wrapped(self.method, frame.at);
-            if let Some(object) = self.explorer.object.filter(|&one| wrapped.contains(one)) {
-                let location = LocationKey { path: Rc::from([]), field: None };
+            for (object, location) in self.explorer.touched_in(&wrapped) {
                 let volatile = self.is_safe(object);
                 ways.push(vec![Step::Read(location.clone(), volatile)]);
                 ways.push(vec![Step::Write(location, volatile)]);
@@ -93,10 +91,10 @@ impl Walk<'_, '_, '_> {
             let name = shared.world.names.text(shared.found.objects[one].name);
             effect.shows || !name.starts_with("java/util/concurrent/atomic/")
         };
-        let looked_at = |one: &ObjectId| looked_at.is_some_and(|all| all.contains(*one));
-        let looks = self.explorer.object.filter(looked_at).filter(|&one| is_read(one)).map(|one| {
-            Step::Read(LocationKey { path: Rc::from([]), field: None }, self.is_safe(one))
-        });
+        let looked_at = looked_at.map(|all| self.explorer.touched_in(&all)).unwrap_or_default();
+        let looked_at = looked_at.into_iter().filter(|&(one, _)| is_read(one));
+        let looks: Vec<Step> =
+            looked_at.map(|(one, location)| Step::Read(location, self.is_safe(one))).collect();
         let method = self.method;
         let begins = |one: Control| one == Control::Starts || one.submits();
         if effect.control.is_some_and(begins) && self.masked {
@@ -217,8 +215,13 @@ impl Walk<'_, '_, '_> {
             let (mut next, _) = self.after(frame, token)?;
             next.phase = self.next_phase(frame, effect);
             self.go_on(source, &steps, &next);
-            if let Some(look) = &looks {
-                let more: Vec<Step> = steps.iter().chain([look]).cloned().collect();
+            // In which order is not known.
+            if !looks.is_empty() {
+                let more: Vec<Step> = steps.iter().chain(&looks).cloned().collect();
+                self.go_on(source, &more, &next);
+            }
+            if looks.len() > 1 {
+                let more: Vec<Step> = steps.iter().chain(looks.iter().rev()).cloned().collect();
                 self.go_on(source, &more, &next);
             }
         }
@@ -237,7 +240,7 @@ impl Walk<'_, '_, '_> {
             return;
         }
         for (field, written) in found.havocked(world, object) {
-            let location = LocationKey { path: Rc::from([]), field: Some(field) };
+            let Some(location) = self.explorer.own_location(Some(field)) else { return };
             let write = written.then(|| Step::Write(location.clone(), false));
             for step in write.into_iter().chain([Step::Read(location.clone(), false)]) {
                 self.edge(source, frame.at, vec![step], frame.clone());

@@ -92,11 +92,12 @@ impl ModelFacts<'_> {
     /// The methods that touch what a question is about by themselves, or give it to code outside.
     pub(crate) fn touching(&self, subject: JavaSubject) -> BTreeSet<MemberId> {
         match subject {
-            JavaSubject::Object(object) => self.touching.methods(object).collect(),
             JavaSubject::Statics(class) => {
                 self.touching.statics.get(&class).cloned().unwrap_or_default()
             }
-            JavaSubject::Locks(_) => BTreeSet::new(),
+            _ => subject
+                .asked()
+                .map_or_else(BTreeSet::new, |object| self.touching.methods(object).collect()),
         }
     }
 
@@ -106,9 +107,8 @@ impl ModelFacts<'_> {
     pub(crate) fn is_uneven(&self, subject: JavaSubject) -> bool {
         let Self { world, found, facts, handling, .. } = self;
         let class = match subject {
-            JavaSubject::Object(object) => found.objects[object].class,
             JavaSubject::Statics(class) => Some(class),
-            JavaSubject::Locks(_) => None,
+            _ => subject.asked().and_then(|object| found.objects[object].class),
         };
         // What makes it does so before others know it.
         let makes = |method: &MemberId| world.names.text(world.of(*method).name).starts_with('<');

@@ -3,16 +3,19 @@
 
 use super::relevant::{Handling, OwnLocks};
 use super::touching::Touching;
+use super::{DEPTH, JavaSubject};
 use crate::class::{At, JavaInstruction};
 use crate::constants::{FieldConstants, field_constants};
 use crate::facts::Facts;
 use crate::frames::Definition;
 use crate::library::{Control, LockSide, Table};
 use crate::points_to::{Holder, ObjectId, ObjectSet, PointsTo, Site};
+use crate::questions::is_unguarded;
 use crate::units::Declared;
 use crate::world::{ClassId, MemberId, World};
 use selvedge_base::{Budget, Id, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// How many objects may lead to one that is known through one class.
 const CHAIN: usize = 256;
@@ -50,6 +53,9 @@ pub struct ModelFacts<'a> {
     pub owner: BTreeMap<ObjectId, MemberId>,
     /// The fields through which an object owns others.
     pub(super) owned_by: BTreeMap<ObjectId, BTreeSet<MemberId>>,
+    /// The fields that own objects whose class has locks of its own, or values that need none: what such an
+    /// object guards is its own affair, and the work of its owner is no unit for it.
+    pub apart: BTreeSet<MemberId>,
     /// The objects that are known through static fields of one class alone, with that class: nobody else
     /// has them before the class is initialised.
     pub guarded: BTreeMap<ObjectId, ClassId>,
@@ -202,6 +208,11 @@ impl<'a> ModelFacts<'a> {
                 owned_by.entry(object).or_default().insert(field);
             }
         }
+        let apart = owner.iter().filter(|(object, field)| {
+            !declared.sets.contains_key(field)
+                && found.objects[**object].class.is_some_and(|class| !is_unguarded(world, class))
+        });
+        let apart = apart.map(|(_, &field)| field).collect();
         let blocking = facts.reaching(&blocking);
         let (freeing, calling_out) = if found.for_client {
             (facts.reaching_by_calls(&freeing), facts.calling_out())
@@ -253,6 +264,7 @@ impl<'a> ModelFacts<'a> {
             calling_out,
             owner,
             owned_by,
+            apart,
             guarded,
             pooled,
             assume_joins: true,
@@ -263,7 +275,52 @@ impl<'a> ModelFacts<'a> {
             touching,
         })
     }
+
+    /// What an object owns, with the fields through which it does.
+    pub(crate) fn parts_of(&self, object: ObjectId) -> OwnedParts {
+        let mut all = OwnedParts::new();
+        let mut layer: Vec<(ObjectId, Vec<MemberId>)> = vec![(object, Vec::new())];
+        for _ in 0..DEPTH {
+            let mut next = Vec::new();
+            for (one, path) in &layer {
+                for &field in self.owned_by.get(one).into_iter().flatten() {
+                    let owned = self.found.of(Holder::Field(*one, field));
+                    let mut path = path.clone();
+                    path.push(field);
+                    for part in owned.iter() {
+                        if all.entry(part).or_default().insert(Rc::from(path.clone())) {
+                            next.push((part, path.clone()));
+                        }
+                    }
+                }
+            }
+            layer = next;
+        }
+        all.remove(&object);
+        all
+    }
+
+    /// Of the fields through which something is owned, those that lead to the set that it is in.
+    pub(crate) fn head<'p>(&self, path: &'p [MemberId]) -> &'p [MemberId] {
+        let last = path.iter().rposition(|field| self.apart.contains(field));
+        &path[..last.map_or(0, |last| last + 1)]
+    }
+
+    /// The fields that lead from the object that is told from others to the one whose fields are asked about;
+    /// none if there are several ways.
+    pub(crate) fn way_to_asked(&self, subject: JavaSubject) -> Rc<[MemberId]> {
+        let JavaSubject::Part { owner, part } = subject else { return Rc::from([]) };
+        let paths = self.parts_of(owner).remove(&part).unwrap_or_default();
+        let mut paths = paths.into_iter();
+        match (paths.next(), paths.next()) {
+            (Some(path), None) => path,
+            _ => Rc::from([]),
+        }
+    }
 }
+
+/// What an object owns, with the fields through which it does.
+pub(crate) type OwnedParts = BTreeMap<ObjectId, BTreeSet<Rc<[MemberId]>>>;
 
 /// What methods give to unknown code, and call it on.
 fn given_outside(found: &PointsTo, methods: &BTreeSet<MemberId>) -> ObjectSet {

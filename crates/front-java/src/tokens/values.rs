@@ -96,7 +96,7 @@ impl Walk<'_, '_, '_> {
         Some(is_null == wanted)
     }
 
-    fn was_used(&self, at: At) -> bool {
+    pub(super) fn was_used(&self, at: At) -> bool {
         let mut known = self.explorer.used.borrow_mut();
         let find = || was_used(self.body, &self.frames, at);
         *known.entry((self.method, at)).or_insert_with(find)

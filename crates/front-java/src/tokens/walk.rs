@@ -94,14 +94,13 @@ impl Walk<'_, '_, '_> {
             return false;
         }
         let class = match self.explorer.subject {
-            JavaSubject::Locks(_) => None,
             JavaSubject::Statics(class) => Some(class),
-            JavaSubject::Object(object) => {
+            subject => subject.asked().and_then(|object| {
                 found.objects[object].class.or(match found.objects[object].site {
                     Site::New(method, ..) => Some(method.class),
                     _ => None,
                 })
-            }
+            }),
         };
         let Some(class) = class else { return false };
         if declared.callers {
