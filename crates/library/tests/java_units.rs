@@ -94,7 +94,7 @@ fn a_lock_that_is_said_to_guard_a_field_is_the_usual_one() {
     let causes = checked.findings.iter().filter_map(|one| one.cause.as_ref());
     let mut lines: Vec<&str> = causes.map(|one| one.line.as_str()).collect();
     lines.sort_unstable();
-    let begin = "`Vault.gold`: 1 of 3 accesses holds `Object@247`, as `@GuardedBy` says; ";
+    let begin = "`Vault.gold`: 1 of 3 accesses holds `this.key`, as `@GuardedBy` says; ";
     assert_eq!(
         lines,
         [
