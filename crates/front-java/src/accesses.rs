@@ -285,6 +285,8 @@ impl Owned {
         }
         let is_apart = |one: ObjectId| owner.get(&one).is_some_and(|field| apart.contains(field));
         let mut owned = Self { sets: BTreeMap::new(), owners: BTreeMap::new() };
+        // Sets of their own that have something too far from what owns them.
+        let mut deep: BTreeSet<ObjectId> = BTreeSet::new();
         for &object in above.keys() {
             budget.check()?;
             let head = is_apart(object).then_some(object);
@@ -305,15 +307,19 @@ impl Owned {
                 }
                 layer = next;
             }
-            // What is left is owned through too many fields: it stands for itself, too.
-            if !layer.is_empty() {
-                sets.insert(object);
-                owners.insert(object);
+            // What is owned through more fields is in the set of what is so many fields above it.
+            for (one, head) in layer {
+                sets.insert(head.unwrap_or(one));
+                owners.insert(one);
+                deep.extend(head.filter(|&head| head != object));
             }
             owned.sets.insert(object, sets);
             if head.is_some() {
                 owned.owners.insert(object, owners);
             }
+        }
+        for head in deep {
+            owned.owners.entry(head).or_default().insert(head);
         }
         Ok(owned)
     }

@@ -595,21 +595,54 @@ pub(crate) fn was_used(body: &JavaBody, frames: &Frames, at: At) -> bool {
     true
 }
 
-/// Whether a branch on what one instruction gives decides if another is executed.
-pub(crate) fn decides(body: &JavaBody, frames: &Frames, read: At, other: At) -> bool {
-    let gives = |definitions: &Definitions| definitions.contains(&Definition::Result(read));
-    let operands = &frames.operands;
-    let depends = |definitions: &Definitions| {
-        gives(definitions)
-            || definitions.iter().any(|one| match one {
-                Definition::Result(made) => {
-                    let calls =
-                        matches!(body.instructions[made.index()], JavaInstruction::Invoke(..));
-                    !calls && operands[*made].iter().any(gives)
-                }
-                _ => false,
-            })
+/// Whether what one instruction gives decides what another one works on, or if it is executed. What is passed
+/// to a call may be kept by what the method has made and passes, too.
+pub(crate) fn decides(
+    body: &JavaBody,
+    frames: &Frames,
+    names: &JavaNames,
+    read: At,
+    other: At,
+) -> bool {
+    // Who compares and sets finds out if it was not what was read.
+    let checks = |at: At| {
+        matches!(&body.instructions[at.index()], JavaInstruction::Invoke(_, member)
+            if ["compareAnd", "weakCompareAnd"].iter().any(|one| names.text(member.name).starts_with(one)))
     };
+    let is_call = |at: At| {
+        matches!(
+            body.instructions[at.index()],
+            JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..)
+        )
+    };
+    let is_made = |one: Definition| match one {
+        Definition::Result(at) => {
+            is_call(at) || matches!(body.instructions[at.index()], JavaInstruction::New(_))
+        }
+        _ => false,
+    };
+    let mut known: BTreeSet<Definition> = BTreeSet::from([Definition::Result(read)]);
+    loop {
+        let before = known.len();
+        for at in frames.next.ids().filter(|&at| frames.reached[at] && at != read) {
+            let operands = || frames.operands[at].iter().flat_map(|one| one.iter());
+            if !checks(at) && operands().any(|one| known.contains(one)) {
+                known.insert(Definition::Result(at));
+                if is_call(at) && at != other {
+                    known.extend(operands().copied().filter(|&one| is_made(one)));
+                }
+            }
+        }
+        if known.len() == before {
+            break;
+        }
+    }
+    let depends = |at: At| {
+        frames.operands[at].iter().flat_map(|one| one.iter()).any(|one| known.contains(one))
+    };
+    if depends(other) && frames.reachable_from(read)[other] {
+        return true;
+    }
     let reaches = |from: At| {
         let mut seen = BTreeSet::from([from]);
         let mut open = vec![from];
@@ -623,8 +656,10 @@ pub(crate) fn decides(body: &JavaBody, frames: &Frames, read: At, other: At) -> 
         false
     };
     frames.next.ids().filter(|&at| frames.reached[at]).any(|at| {
-        matches!(body.instructions[at.index()], JavaInstruction::Branch(..))
-            && operands[at].iter().any(depends)
+        matches!(
+            body.instructions[at.index()],
+            JavaInstruction::Branch(..) | JavaInstruction::Switch(..)
+        ) && depends(at)
             && frames.next[at].iter().any(|&next| reaches(next))
             && !frames.next[at].iter().all(|&next| reaches(next))
     })

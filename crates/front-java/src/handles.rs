@@ -300,7 +300,9 @@ fn calls_of(world: &World, method: MemberId, handles: &BTreeMap<MemberId, Handle
                 HandleCall::Read => {
                     others.into_iter().any(|other| match other.does {
                         HandleCall::Write | HandleCall::Replace => after[other.at],
-                        HandleCall::Update => decides(body, &frames, call.at, other.at),
+                        HandleCall::Update => {
+                            decides(body, &frames, &world.names, call.at, other.at)
+                        }
                         _ => false,
                     }) || accesses(put, field).any(|at| after[at])
                 }
@@ -311,7 +313,8 @@ fn calls_of(world: &World, method: MemberId, handles: &BTreeMap<MemberId, Handle
                         || accesses(get, field).any(before)
                 }
                 HandleCall::Update => others.into_iter().any(|other| {
-                    other.does == HandleCall::Read && decides(body, &frames, other.at, call.at)
+                    other.does == HandleCall::Read
+                        && decides(body, &frames, &world.names, other.at, call.at)
                 }),
                 _ => false,
             }

@@ -33,6 +33,7 @@ pub mod deadlocks;
 pub mod emit;
 pub mod facts;
 pub mod frames;
+mod handing;
 pub mod handles;
 pub mod library;
 mod loops;
@@ -53,6 +54,7 @@ pub mod units;
 pub mod values;
 pub mod words;
 pub mod world;
+pub mod wrappers;
 
 pub use archive::{ArchiveDamage, Contents, read_archive};
 pub use bytes::ClassDamage;

@@ -34,6 +34,12 @@ pub enum Gives {
     Either,
     /// Something new that holds what the receiver or what was passed holds.
     Copy,
+    /// Something new that holds what was passed and what the receiver holds.
+    Gathered,
+    /// The same, which nothing changes.
+    Fixed,
+    /// Constants of enumerations, or something new that holds them.
+    Constants,
     /// The thread that runs.
     Current,
     /// Something through which the receiver is looked at.
@@ -120,6 +126,12 @@ pub struct Effect {
     pub hands: bool,
     /// What it gives runs what it is passed one after the other, in one thread.
     pub serial: bool,
+    /// What it gives shows the receiver or what is passed, and is another object.
+    pub view: bool,
+    /// It takes the monitor of the receiver while it works.
+    pub monitor: bool,
+    /// It does not, while other methods of the receiver do.
+    pub bare: bool,
     /// What it does to threads and locks.
     pub control: Option<Control>,
     /// What it gives back.
@@ -146,6 +158,9 @@ pub const PURE: Effect = Effect {
     asks: false,
     hands: false,
     serial: false,
+    view: false,
+    monitor: false,
+    bare: false,
     control: None,
     gives: Gives::Fresh,
 };
@@ -166,6 +181,7 @@ pub struct Table {
     safe: BTreeSet<String>,
     open: BTreeSet<String>,
     still: BTreeSet<String>,
+    monitors: BTreeSet<String>,
     types: FxHashMap<String, Vec<String>>,
     /// What methods do; nothing is known of those without an effect.
     methods: FxHashMap<(String, String), Option<Effect>>,
@@ -214,6 +230,7 @@ impl Table {
                 [] => {}
                 ["immutable", ref rest @ ..] => table.immutable.extend(rest.iter().map(slashed)),
                 ["safe", ref rest @ ..] => table.safe.extend(rest.iter().map(slashed)),
+                ["monitor", ref rest @ ..] => table.monitors.extend(rest.iter().map(slashed)),
                 ["open", ref rest @ ..] => table.open.extend(rest.iter().map(slashed)),
                 ["still", name] => {
                     let own = vec![slashed(&name)];
@@ -280,6 +297,11 @@ impl Table {
         self.safe.contains(class)
     }
 
+    /// Whether methods of a class take the monitor of their object, but for what goes over its elements.
+    pub fn has_monitor(&self, class: &str) -> bool {
+        self.monitors.contains(class)
+    }
+
     /// Whether the table says what objects of a class are: values, safe, or what their constructors do.
     pub fn knows_objects(&self, class: &str) -> bool {
         self.is_immutable(class) || self.is_safe(class) || self.effect(class, "<init>").is_some()
@@ -315,6 +337,7 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
             "asks" => effect.asks = true,
             "hands" => effect.hands = true,
             "serial" => effect.serial = true,
+            "view" => effect.view = true,
             "starts" => effect.control = Some(Control::Starts),
             "joins" => effect.control = Some(Control::Joins),
             "runs" => effect.control = Some(Control::Runs),
@@ -337,6 +360,9 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
                     Some(&"passed") => Gives::Passed,
                     Some(&"either") => Gives::Either,
                     Some(&"copy") => Gives::Copy,
+                    Some(&"gathered") => Gives::Gathered,
+                    Some(&"fixed") => Gives::Fixed,
+                    Some(&"constants") => Gives::Constants,
                     Some(&"current") => Gives::Current,
                     Some(&"reading") => Gives::View(LockSide::Reading),
                     Some(&"writing") => Gives::View(LockSide::Writing),

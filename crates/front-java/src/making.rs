@@ -15,7 +15,7 @@ use crate::remarks::{KnownRemarks, StepRemarks};
 use crate::stages::{JavaStage, StageHeard};
 use crate::tokens::{JavaSubject, Mask, Model, ModelFacts, ModelThread, model};
 use crate::values::ModelAgain;
-use crate::words::{lock_name, subject_class, subject_name};
+use crate::words::{lock_name, object_name, subject_class, subject_name};
 use crate::world::{MemberId, World};
 use selvedge_base::{Budget, StopReason};
 use selvedge_program::Program;
@@ -221,6 +221,12 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
             }
         };
         self.understood.doubts.extend(asked.doubts);
+        let shown = self
+            .shared
+            .shown
+            .iter()
+            .map(|one| object_name(self.shared.world, self.shared.found, one));
+        self.understood.doubts.extend(shown.map(|name| undecided(&name)));
         let total = asked.questions.len();
         let share = self.budget.share(2);
         let mut remarks = KnownRemarks::default();
@@ -262,7 +268,8 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
             self.understood.assumed.extend(assumed(world, &both));
             both
         } else {
-            let plain = |&kind| ModelThread { kind, mask: None, is_another: false, taking: None };
+            let plain =
+                |&kind| ModelThread { kind, mask: None, others: BTreeSet::new(), taking: None };
             kinds.iter().map(plain).collect()
         };
         for thread in &mut together {

@@ -5,6 +5,7 @@
 //! when the other one has not been started or has been waited for.
 
 use crate::class::{At, JavaInstruction, JavaMember};
+use crate::handing::handed_to_one;
 use crate::library::Control;
 use crate::loops::{assumed_exits, join_exits};
 use crate::points_to::{Invocation, ObjectId, Origin, Site, ThreadKind, types_of_parameters};
@@ -20,16 +21,11 @@ pub fn threads(
     second: ThreadKind,
     subject: JavaSubject,
 ) -> [ModelThread; 2] {
-    let plain = |kind| ModelThread { kind, mask: None, is_another: false, taking: None };
+    let plain = |kind| ModelThread { kind, mask: None, others: BTreeSet::new(), taking: None };
     if first == second {
-        // Of two threads at most one is the object.
-        let own = match (first.origin, first.this, subject) {
-            (Origin::Started(thread), Some(this), subject) => {
-                thread == this && Some(this) == subject.isolated()
-            }
-            _ => false,
-        };
-        return [plain(first), ModelThread { is_another: own, ..plain(second) }];
+        // Of two threads at most one is the object, or was given it.
+        let others = subject.isolated().map(|object| handed_to_one(shared, first, object));
+        return [plain(first), ModelThread { others: others.unwrap_or_default(), ..plain(second) }];
     }
     for (one, other) in [(first, second), (second, first)] {
         if let Some(mask) = mask(shared, one, other) {
@@ -251,7 +247,7 @@ fn apart(
     budget: &Budget,
 ) -> Result<bool, StopReason> {
     let Origin::Started(thread) = started.origin else { return Ok(false) };
-    let plain = ModelThread { kind: other, mask: None, is_another: false, taking: None };
+    let plain = ModelThread { kind: other, mask: None, others: BTreeSet::new(), taking: None };
     let threads = [ModelThread { kind: starter, mask: Some(mask.clone()), ..plain.clone() }, plain];
     let places = starts_by(shared, JavaSubject::Object(thread), &threads, budget)?;
     Ok(places.is_some_and(|places| {

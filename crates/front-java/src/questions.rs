@@ -271,7 +271,7 @@ fn has_state(world: &World, table: &Table, found: &PointsTo, subject: JavaSubjec
         Site::New(..) | Site::Made(..) => {
             of.class.is_some() || !(table.is_immutable(name) || table.is_still(name))
         }
-        _ => true,
+        _ => !table.is_still(name),
     }
 }
 

@@ -122,7 +122,9 @@ fn remarks(
         (AccessStep::Frees, JavaInstruction::Invoke(..)) => {
             // It waits, or what it calls back does.
             let unlocks = |effect: Option<Effect>| {
-                effect.is_some_and(|effect| effect.control == Some(Control::Unlocks))
+                effect.is_some_and(|effect| {
+                    effect.monitor || effect.control == Some(Control::Unlocks)
+                })
             };
             if !effects().any(unlocks) {
                 said.insert(StepRemark::Waits);

@@ -72,6 +72,8 @@ pub(crate) struct KnownNames {
     pub init: JavaName,
     pub nothing: JavaName,
     pub class: JavaName,
+    /// Lists, sets and maps that nothing changes.
+    pub fixed: [JavaName; 3],
 }
 
 impl KnownNames {
@@ -84,6 +86,8 @@ impl KnownNames {
             init: names.intern("<init>"),
             nothing: names.intern("()V"),
             class: names.intern("java/lang/Class"),
+            fixed: ["List", "Set", "Map"]
+                .map(|one| names.intern(&format!("java/util/ImmutableCollections${one}N"))),
         }
     }
 }

@@ -17,14 +17,16 @@ const UNITS: &[u8] = include_bytes!("../../front-java/tests/classes/units.jar");
 const ENGINE: &[u8] = include_bytes!("../../front-java/tests/classes/engine.jar");
 const FRAMEWORKS: &[u8] = include_bytes!("../../front-java/tests/classes/frameworks.jar");
 
-/// Locks that are not needed: taken before threads are started, after they have ended, or with another lock.
-const NOT_NEEDED: [&str; 6] = [
+/// Locks that are not needed: taken before threads are started, after they have ended, with another lock, or
+/// by one thread for each object.
+const NOT_NEEDED: [&str; 7] = [
     "ClonedRight$C.copy",
     "FirstInitialisedRight.<clinit>",
     "JoinUnderOwnMonitorRight.main",
     "LeakedBySuperRight$Base.add",
     "NumbersAsLocksRight.lambda$main$0",
     "NumbersAsLocksRight.lambda$main$1",
+    "TwoClassesCycleRight$Till.empty",
 ];
 
 /// The program of the classes of a jar whose names begin so.

@@ -12,6 +12,15 @@ use crate::world::{ClassId, MemberId, Resolution};
 use selvedge_base::{Budget, Id, StopReason};
 use std::rc::Rc;
 
+/// Exceptions that may have been made of those that tasks throw.
+const TASKS_FAIL: [&str; 5] = [
+    "java/util/concurrent/ExecutionException",
+    "java/util/concurrent/CompletionException",
+    "java/lang/Exception",
+    "java/lang/RuntimeException",
+    "java/lang/Throwable",
+];
+
 impl Solver<'_> {
     pub(super) fn body(&mut self, method: MemberId) {
         let world = self.world;
@@ -43,6 +52,11 @@ impl Solver<'_> {
             if world.find(class).is_none() {
                 let object = self.object(Site::Caught(method, handler.target), class);
                 self.give(caught, object);
+                // What a task has thrown is the cause of what is caught instead.
+                if TASKS_FAIL.contains(&self.text(class)) {
+                    let held = self.node(Holder::Held(object));
+                    self.copy(thrown, held, None);
+                }
             }
         }
     }

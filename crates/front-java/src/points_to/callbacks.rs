@@ -1,9 +1,10 @@
 //! What code outside calls back in a call: what it shows, compares, iterates over or is handed.
 
 use super::{
-    COMPARED, Call, CallId, HANDED, Holder, ITERATED, ITERATED_GIVES, Key, NodeSet, ObjectId,
-    SHOWN, Solver, TAKEN, Use, types_of_parameters,
+    COMPARED, COMPARES, Call, CallId, HANDED, Holder, ITERATED, ITERATED_GIVES, Key, NodeSet,
+    ObjectId, SHOWN, Solver, TAKEN, Use, types_of_parameters,
 };
+use crate::class::InvokeKind;
 use crate::frames::Definition;
 use crate::library::Control;
 use crate::names::JavaName;
@@ -39,6 +40,19 @@ impl Solver<'_> {
         self.copy(node, all, None);
         self.add_use(all, Use::Load(Key::Held, all));
         self.add_use(all, Use::Shown(call));
+    }
+
+    /// Code outside makes a text of an object; what all objects have asks for their hash.
+    pub(super) fn text_of(&mut self, call: CallId, object: ObjectId) {
+        self.call_back(call, object, "toString");
+        self.call_back(call, object, "formatTo");
+        let Some(class) = self.found.objects[object].class else { return };
+        let (_, above) = self.world.line(class);
+        let plain = above.is_none_or(|name| name == self.known.object);
+        if plain && !self.lambdas.contains_key(&object) && self.named(class, "toString").is_empty()
+        {
+            self.call_back(call, object, "hashCode");
+        }
     }
 
     /// A method of a class outside that an object of the program has inherited may call what the object has
@@ -77,6 +91,7 @@ impl Solver<'_> {
             self.link_passed(call, object, &vec![Some(handed); count]);
             return;
         }
+        self.calls_kept(call, object);
         let taken = self.node(Holder::Operand(caller, at, TAKEN));
         for one in self.calls_any(call, object) {
             self.copy(one, taken, None);
@@ -88,6 +103,14 @@ impl Solver<'_> {
                 let into = self.node(Holder::Value(method, Definition::Parameter(parameter)));
                 self.copy(handed, into, None);
             }
+        }
+    }
+
+    /// What code outside has made of functions, such as a comparator, calls them.
+    fn calls_kept(&mut self, call: CallId, object: ObjectId) {
+        if self.found.objects[object].class.is_none() && !self.lambdas.contains_key(&object) {
+            let kept = self.node(Holder::Captured(object, 0));
+            self.add_use(kept, Use::Handed(call));
         }
     }
 
@@ -151,7 +174,17 @@ impl Solver<'_> {
             }
             return;
         }
-        let Some(class) = self.found.objects[object].class else { return };
+        let Some(class) = self.found.objects[object].class else {
+            // What code outside has made of functions calls them.
+            if names == COMPARES {
+                let Call { caller, at, .. } = self.calls[call];
+                let compared = self.node(Holder::Operand(caller, at, COMPARED));
+                let handed = self.node(Holder::Operand(caller, at, HANDED));
+                self.copy(compared, handed, None);
+                self.calls_kept(call, object);
+            }
+            return;
+        };
         // What is inherited from outside may call what the object has in place of other methods.
         if self.world.broken(class).is_some_and(|above| !SILENT.contains(&self.text(above))) {
             self.calls_any(call, object);
@@ -166,13 +199,18 @@ impl Solver<'_> {
             }
             self.reach(target);
             let operands = self.calls[call].operands.clone();
+            let has_receiver = self.calls[call].how != InvokeKind::Static;
             let count = crate::names::kinds_of_method(self.text(self.world.of(target).descriptor))
                 .map_or(0, |(kinds, _)| kinds.len());
             for parameter in 1..=count {
                 let Ok(parameter) = u16::try_from(parameter) else { continue };
                 let into = self.node(Holder::Value(target, Definition::Parameter(parameter)));
-                for &operand in operands.iter().flatten() {
-                    self.copy(operand, into, None);
+                for (number, operand) in operands.iter().enumerate() {
+                    let Some(operand) = *operand else { continue };
+                    // What holds others compares them with each other and with what is passed.
+                    if number > 0 || !has_receiver {
+                        self.copy(operand, into, None);
+                    }
                     self.add_use(operand, Use::Load(Key::Held, into));
                 }
             }

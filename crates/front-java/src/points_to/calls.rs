@@ -340,6 +340,14 @@ impl Solver<'_> {
             HandleKind::New => {
                 let Some(class) = self.world.find(handle.member.class) else {
                     self.unknown_nodes(call, object, &nodes, handle.member);
+                    if !self.table.is_immutable(self.text(handle.member.class)) {
+                        let Call { caller, at, result, .. } = self.calls[call];
+                        let made = self.object(Site::Made(caller, at), handle.member.class);
+                        let taken = self.found.holders.get(&Holder::Operand(caller, at, TAKEN));
+                        for node in taken.copied().into_iter().chain(result) {
+                            self.give(node, made);
+                        }
+                    }
                     return;
                 };
                 self.trigger(class);
@@ -422,7 +430,15 @@ impl Solver<'_> {
         let Call { caller, at, .. } = self.calls[call];
         if let Some(&taken) = self.found.holders.get(&Holder::Operand(caller, at, TAKEN)) {
             self.copy(pool, taken, None);
+            // What it makes is taken, too.
+            if let Some(name) = self.mutable_type(member.descriptor)
+                && self.world.find(name).is_none()
+            {
+                let given = self.object(Site::Given(caller, at), name);
+                self.give(taken, given);
+            }
         }
+        self.meets_parallel |= ["parallel", "parallelStream"].contains(&self.text(member.name));
         let invocation = self.invocation(call);
         invocation.unknown = true;
         invocation.library.insert(Some(object), None);

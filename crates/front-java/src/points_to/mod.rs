@@ -404,7 +404,7 @@ const HANDED: u8 = 249;
 /// The same for all that these give back.
 const TAKEN: u8 = 248;
 /// The methods that compare.
-const COMPARES: &str = "equals hashCode compareTo compare";
+const COMPARES: &str = "equals hashCode compareTo compare getDelay";
 /// The number of the captured value that stands for what the constructor of an object outside was given.
 const WRAPPED: u8 = 255;
 
@@ -431,6 +431,24 @@ pub fn points_to(
     budget: &Budget,
     heard: &mut StageHeard<'_>,
 ) -> Result<PointsTo, StopReason> {
+    // That streams go on in other threads is known when the whole program is.
+    match solved(world, table, beginning, (unknown, false), budget, heard)? {
+        Some(found) => Ok(found),
+        None => {
+            Ok(solved(world, table, beginning, (unknown, true), budget, heard)?.unwrap_or_default())
+        }
+    }
+}
+
+/// The same, where streams may go on in other threads or do not; nothing if it turns out that they do.
+fn solved(
+    world: &World,
+    table: &Table,
+    beginning: &JavaBeginning,
+    (unknown, has_parallel): (UnknownCalls, bool),
+    budget: &Budget,
+    heard: &mut StageHeard<'_>,
+) -> Result<Option<PointsTo>, StopReason> {
     let for_client = matches!(beginning, JavaBeginning::Client(_));
     let mut solver = Solver {
         world,
@@ -467,6 +485,8 @@ pub fn points_to(
         pooled_outside: ObjectSet::default(),
         kept: BTreeSet::new(),
         makers: FxHashMap::default(),
+        has_parallel,
+        meets_parallel: false,
     };
     let pool = solver.node(Holder::Pool);
     solver.add_use(pool, Use::Pooled);
@@ -488,6 +508,9 @@ pub fn points_to(
     let share = budget.share(2);
     'solving: loop {
         while solver.step() {
+            if solver.meets_parallel && !has_parallel {
+                return Ok(None);
+            }
             if share.poll().is_some() {
                 budget.check()?;
                 solver.found.cut = true;
@@ -502,13 +525,16 @@ pub fn points_to(
             break;
         }
     }
+    if solver.meets_parallel && !has_parallel {
+        return Ok(None);
+    }
     solver.finish();
     solver.interrupts();
     solver.ordered_by_access();
     if !solver.found.cut {
         solver.orphans(budget)?;
     }
-    Ok(solver.found)
+    Ok(Some(solver.found))
 }
 
 /// What an object of the program has where a method is called: a method, or the class outside that has one.
@@ -552,6 +578,9 @@ struct Solver<'a> {
     fitting: RefCell<FxHashMap<(Fitting, JavaName), bool>>,
     /// What each call reaches.
     reached_by: IdVec<CallId, Invocation>,
+    /// Whether streams may go on in other threads, and whether the program makes one that does.
+    has_parallel: bool,
+    meets_parallel: bool,
     /// What objects of a class have where a method is called, as far as it was asked.
     targets: FxHashMap<(ClassId, JavaMember), Rc<[Target]>>,
     /// What was copied first by a call, of each class.
@@ -621,7 +650,7 @@ impl Solver<'_> {
             // Many at once: see `apply_to`.
             Use::Receiver(_) => {}
             Use::Handle(call, lambda) => self.dispatch_handle(call, lambda, object),
-            Use::Shown(call) => self.call_back(call, object, "toString"),
+            Use::Shown(call) => self.text_of(call, object),
             Use::Compared(call) => self.call_back(call, object, COMPARES),
             Use::Copied(call) => self.copied(call, object),
             Use::Task(call, origin) => self.task(call, origin, object),

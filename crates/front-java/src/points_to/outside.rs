@@ -1,8 +1,9 @@
 //! Code outside the program: what its line in the table says, or whatever unknown code may do.
 
 use super::{
-    ABOVE_ARRAYS, Call, CallId, Doubt, HANDED, Holder, ITERATED, ITERATED_GIVES, Key, NodeSet,
-    ObjectId, OutsideEffects, Site, Solver, TAKEN, Use, WRAPPED, types_of_parameters,
+    ABOVE_ARRAYS, COMPARED, Call, CallId, Doubt, HANDED, Holder, ITERATED, ITERATED_GIVES, Key,
+    NodeSet, ObjectId, OutsideEffects, Site, Solver, TAKEN, Use, WRAPPED, is_reference,
+    types_of_parameters,
 };
 use crate::class::{InvokeKind, JavaInstruction, JavaMember};
 use crate::frames::Definition;
@@ -13,6 +14,14 @@ use crate::world::{MemberId, Resolution};
 use selvedge_base::Id;
 use std::collections::BTreeSet;
 
+/// Methods that give what goes over elements, or ask it.
+const GOING_OVER: [&str; 6] =
+    ["iterator", "listIterator", "elements", "hasNext", "hasPrevious", "hasMoreElements"];
+
+/// What goes over elements.
+const ITERATORS: [&str; 3] =
+    ["java/util/Iterator", "java/util/ListIterator", "java/util/Enumeration"];
+
 impl Solver<'_> {
     /// A method outside the program is called.
     pub(super) fn library(&mut self, call: CallId, object: Option<ObjectId>, class: JavaName) {
@@ -22,9 +31,10 @@ impl Solver<'_> {
         let member = self.calls[call].member;
         let of_client = object.is_some_and(|object| self.is_of_client(object));
         let known = self.table.effect(self.text(class), self.text(member.name));
+        self.meets_parallel |= ["parallel", "parallelStream"].contains(&self.text(member.name));
         let known = known.filter(|&effect| !of_client && self.is_as_said(call, object, effect));
         let is_known = known.is_some();
-        let mut effect = known.map(|effect| self.adjusted(call, effect));
+        let mut effect = known.map(|effect| self.adjusted(call, object, effect));
         if effect.is_none() && !of_client && self.unknown == UnknownCalls::Pure {
             self.assumptions(class, member);
             self.note_unknown(JavaMember { class, ..member });
@@ -41,6 +51,7 @@ impl Solver<'_> {
             let pool = self.node(Holder::Pool);
             if is_first {
                 self.assumptions(class, member);
+                self.known_to_runtime(member);
                 for &node in &passed {
                     self.copy(node, pool, None);
                 }
@@ -67,6 +78,16 @@ impl Solver<'_> {
         };
         self.found.interrupts |= effect.interrupts;
         let Call { caller, at, gives, result, .. } = self.calls[call];
+        if let Some(object) = object {
+            // What all objects have makes a text of their hash, and a queue gives a reference later.
+            if class == self.known.object && self.text(member.name) == "toString" {
+                self.call_back(call, object, "hashCode");
+            }
+            if effect.stores && self.text(member.descriptor).contains("ReferenceQueue;") {
+                let pool = self.node(Holder::Pool);
+                self.give(pool, object);
+            }
+        }
         if let (true, Some(object)) = (effect.stores || effect.adds, object) {
             let held = self.node(Holder::Held(object));
             let types = types_of_parameters(self.text(member.descriptor));
@@ -129,7 +150,9 @@ impl Solver<'_> {
         let types =
             if is_first { types_of_parameters(self.text(member.descriptor)) } else { Vec::new() };
         let is_function = |text: &String| {
-            text.starts_with("Ljava/util/function/") || text == "Ljava/util/Comparator;"
+            text.starts_with("Ljava/util/function/")
+                || text == "Ljava/util/Comparator;"
+                || text == "Ljava/util/stream/Collector;"
         };
         let has_functions = types.iter().any(is_function) && !effect.keeps;
         for (number, text) in types.iter().enumerate().filter(|_| has_functions) {
@@ -192,6 +215,19 @@ impl Solver<'_> {
                 let view = self.object(Site::View(object, side), name);
                 self.give(result, view);
             }
+            (Gives::Constants, _) => {
+                let name = self.mutable_type(gives).unwrap_or(self.known.object);
+                let made = self.object(Site::Given(caller, at), name);
+                self.give(result, made);
+                let held = self.node(Holder::Held(made));
+                for name in self.world.classes.iter().map(|one| one.name).collect::<Vec<_>>() {
+                    self.constants(name, held);
+                }
+                if self.text(member.name) == "valueOf" {
+                    self.copy(held, result, None);
+                }
+            }
+            (Gives::Gathered | Gives::Fixed, _) => self.gathered(call, object, effect),
             (Gives::Copy, None) => {
                 for &node in &passed {
                     self.add_use(node, Use::Copied(call));
@@ -206,10 +242,23 @@ impl Solver<'_> {
         }
     }
 
-    /// What a call does here: an iterator that does not come from a call of the same method may be moved on
-    /// by others, too.
-    fn adjusted(&self, call: CallId, mut effect: Effect) -> Effect {
-        let Call { caller, at, .. } = self.calls[call];
+    /// What a call does here: it takes the monitor of the receiver or does not where its class has methods that
+    /// do; an iterator that does not come from a call of the same method may be moved on by others, too.
+    fn adjusted(&self, call: CallId, object: Option<ObjectId>, mut effect: Effect) -> Effect {
+        let Call { caller, at, member, .. } = self.calls[call];
+        let has_monitor = object.map(|one| self.found.objects[one]).is_some_and(|of| {
+            let made = matches!(of.site, Site::New(..)) && of.class.is_none();
+            made && member.name != self.known.init && self.table.has_monitor(self.text(of.name))
+        });
+        let goes_over = effect.advances
+            || GOING_OVER.contains(&self.text(member.name))
+            || ITERATORS.contains(&self.text(member.class));
+        // What is made of nothing compares nothing.
+        let types = types_of_parameters(self.text(member.descriptor));
+        let is_empty = !types.iter().any(|one| is_reference(one));
+        effect.compares &= member.name != self.known.init || !is_empty;
+        effect.monitor = has_monitor && !goes_over;
+        effect.bare = has_monitor && goes_over;
         let (Some(frames), Some(body)) =
             (self.found.methods.get(&caller), &self.world.of(caller).body)
         else {
@@ -250,13 +299,26 @@ impl Solver<'_> {
             let JavaInstruction::Invoke(_, member) = &body.instructions[at.index()] else {
                 continue;
             };
-            if !["get", "getOrDefault", "putIfAbsent"].contains(&world.names.text(member.name)) {
+            let name = world.names.text(member.name);
+            if !["get", "getOrDefault", "putIfAbsent", "equals"].contains(&name) {
                 continue;
             }
+            // Whoever compares maps asks the one that is passed.
+            let passed = name == "equals" && {
+                let set = self.found.holders.get(&Holder::Operand(method, at, COMPARED));
+                set.is_some_and(|&set| {
+                    self.found.sets[self.flow.find(set)].iter().any(|one| ordered.contains(&one))
+                })
+            };
             let mut all = OutsideEffects::default();
             for (object, effect) in invocation.library.iter() {
-                let writes = object.is_some_and(|object| ordered.contains(&object));
-                let effect = effect.map(|one| Effect { writes: one.writes || writes, ..one });
+                let own =
+                    name != "equals" && object.is_some_and(|object| ordered.contains(&object));
+                let effect = effect.map(|one| Effect {
+                    writes: one.writes || own,
+                    writes_passed: one.writes_passed || passed,
+                    ..one
+                });
                 all.insert(object, effect);
             }
             invocation.library = all;
@@ -324,6 +386,64 @@ impl Solver<'_> {
         };
         let name = format!("{}.{name}", names.class(class));
         self.found.doubts.insert(Doubt::Assumption(what, name));
+    }
+
+    /// What code outside knows without being given it: threads, and what tasks throw.
+    fn known_to_runtime(&mut self, member: JavaMember) {
+        let pool = self.node(Holder::Pool);
+        match self.text(member.name) {
+            "getAllStackTraces" | "enumerate" => {
+                let threads = self.node(Holder::Threads);
+                self.copy(threads, pool, None);
+            }
+            "setUncaughtExceptionHandler"
+            | "setDefaultUncaughtExceptionHandler"
+            | "whenComplete"
+            | "whenCompleteAsync"
+            | "handle"
+            | "handleAsync"
+            | "exceptionally"
+            | "exceptionallyAsync"
+            | "exceptionallyCompose" => {
+                let thrown = self.node(Holder::Thrown);
+                self.copy(thrown, pool, None);
+            }
+            _ => {}
+        }
+    }
+
+    /// A call gives back something new that holds what was passed, and what the receiver holds.
+    fn gathered(&mut self, call: CallId, object: Option<ObjectId>, effect: Effect) {
+        let Call { caller, at, result, gives, member, how, .. } = self.calls[call];
+        let Some(result) = result else { return };
+        let [list, set, map] = self.known.fixed;
+        let fixed = match self.text(member.class) {
+            _ if effect.gives != Gives::Fixed => None,
+            "java/util/Map" => Some(map),
+            "java/util/Set" => Some(set),
+            "java/util/List" | "java/util/stream/Stream" => Some(list),
+            _ => None,
+        };
+        let Some(name) = fixed.or_else(|| self.mutable_type(gives)) else { return };
+        let made = self.object(Site::Given(caller, at), name);
+        self.give(result, made);
+        let into = self.node(Holder::Held(made));
+        if let Some(object) = object {
+            let held = self.node(Holder::Held(object));
+            self.copy(held, into, None);
+            // Groups are what it holds, too.
+            self.give(into, made);
+        }
+        let first = usize::from(how != InvokeKind::Static);
+        let operands = self.calls[call].operands.clone();
+        let types = types_of_parameters(self.text(member.descriptor));
+        for (number, node) in operands.into_iter().skip(first).enumerate() {
+            let Some(node) = node else { continue };
+            match types.get(number) {
+                Some(text) if is_collection(text) => self.add_use(node, Use::Load(Key::Held, into)),
+                _ => self.copy(node, into, None),
+            }
+        }
     }
 
     /// A call gives back a copy of an object.

@@ -1,12 +1,12 @@
 //! Threads: those that are started, and tasks that code outside runs in threads of its own.
 
 use super::{
-    Call, CallId, Doubt, Holder, ITERATED, Key, ObjectId, Origin, SUBMITTED, Site, Solver,
-    ThreadKind, Use, is_reference, types_of_parameters,
+    Call, CallId, Doubt, Holder, ITERATED, JavaObject, Key, ObjectId, Origin, SUBMITTED, Site,
+    Solver, ThreadKind, Use, is_reference, types_of_parameters,
 };
 use crate::class::{HandleKind, InvokeKind, JavaMember};
 use crate::frames::Definition;
-use crate::library::{Control, Effect};
+use crate::library::{Control, Effect, Gives};
 use crate::world::{MemberId, Resolution};
 
 /// What tasks have to be run by, with the types of the methods.
@@ -54,6 +54,22 @@ impl Solver<'_> {
                     effects.flatten().any(|one| one.control.is_some_and(Control::submits))
                 })
             }),
+            // Streams that may go on in other threads, or that come from code of which nothing is known.
+            None if self.text(member.class).starts_with("java/util/stream/")
+                && (effect.hands || effect.asks) =>
+            {
+                let known = |of: JavaObject| match of.site {
+                    Site::Given(method, at) => {
+                        let given = self.calls_at.get(&(method, at));
+                        given.is_some_and(|&one| {
+                            self.reached_by[one].library.values().all(|effect| effect.is_some())
+                        })
+                    }
+                    Site::Passed(..) | Site::Named(_) => false,
+                    _ => true,
+                };
+                !self.has_parallel && of.is_none_or(known)
+            }
             // With a number, above which it works in other threads.
             None if effect.hands => types.first().is_none_or(|first| first != "J"),
             _ if self.text(member.class) == "java/util/concurrent/Executors" => passed == 0,
@@ -97,7 +113,10 @@ impl Solver<'_> {
         let Call { caller, at, gives, .. } = self.calls[call];
         if effect.keeps {
             let name = self.mutable_type(gives).unwrap_or(self.known.object);
-            let given = self.object(Site::Given(caller, at), name);
+            let given = match object.filter(|_| effect.gives == Gives::Receiver) {
+                Some(object) => object,
+                None => self.object(Site::Given(caller, at), name),
+            };
             let kept = self.node(Holder::Captured(given, 0));
             for node in self.calls[call].operands.clone().into_iter().flatten() {
                 self.copy(node, kept, None);
@@ -107,7 +126,7 @@ impl Solver<'_> {
             let kept = self.node(Holder::Captured(object, 0));
             self.add_use(kept, Use::Handed(call));
             // What a function has made for a thread is given again.
-            if let Some(result) = self.calls[call].result {
+            if let Some(result) = self.calls[call].result.filter(|_| effect.gives == Gives::Held) {
                 let held = self.node(Holder::Held(object));
                 self.copy(result, held, None);
             }

@@ -3,7 +3,7 @@
 use super::{ModelFacts, Walk};
 use crate::class::{At, FieldAccess, JavaInstruction};
 use crate::frames::{Definition, decides};
-use crate::library::Effect;
+use crate::library::{Control, Effect};
 use crate::points_to::{ObjectId, Site};
 use crate::world::{MemberId, Resolution};
 use selvedge_base::Id;
@@ -27,24 +27,23 @@ impl Walk<'_, '_, '_> {
             found.operand(self.method, at, 0).meets(&objects).then_some(effect)
         };
         let Some(effect) = does(at) else { return true };
-        if effect.advances && effect.writes {
+        if effect.bare || (effect.advances && effect.writes) {
             return false;
         }
-        let after = self.frames.reachable_from(at);
+        let decides =
+            |one: At, other: At| decides(self.body, &self.frames, &world.names, one, other);
         for other in self.frames.next.ids().filter(|&one| self.frames.reached[one] && one != at) {
             let Some(others) = does(other) else { continue };
             let only_reads = |one: Effect| one.reads && !one.writes;
             let writes = |one: Effect| one.writes && !(is_counter && one.reads);
             // One that is compared and set fails if it was not what was read.
             let counts = |one: Effect| is_counter && one.reads && one.writes && !one.stores;
-            let half = (only_reads(effect) && writes(others) && after[other])
-                || (writes(effect) && only_reads(others) && self.frames.reachable_from(other)[at])
-                || (only_reads(effect)
-                    && counts(others)
-                    && decides(self.body, &self.frames, at, other))
-                || (counts(effect)
+            let changes = |one: Effect| writes(one) || counts(one);
+            let half = (only_reads(effect) && changes(others) && decides(at, other))
+                || (changes(effect)
                     && only_reads(others)
-                    && decides(self.body, &self.frames, other, at));
+                    && decides(other, at)
+                    && self.frees_between(other, at));
             if half {
                 return false;
             }
@@ -86,15 +85,53 @@ impl Walk<'_, '_, '_> {
             .is_some_and(|kept| kept.iter().flat_map(|one| one.iter()).all(is_constant))
     }
 
-    /// Whether what is written to a field depends on what was read of it in the same method: such accesses
-    /// are one step to whoever wrote them, so they are not left alone because they are volatile.
-    pub(super) fn depends_on_own_read(&self, at: At, field: MemberId) -> bool {
-        self.reads_of(field).any(|read| self.frames.reachable_from(read)[at])
+    /// Whether what is read of a field decides what the same method writes to it, or if it does: such accesses
+    /// are one step to whoever wrote them, so reading is not left alone because it is volatile.
+    pub(super) fn feeds_own_write(&self, at: At, field: MemberId) -> bool {
+        let names = &self.explorer.shared.world.names;
+        self.writes_of(field).any(|write| decides(self.body, &self.frames, names, at, write))
     }
 
-    pub(super) fn feeds_own_write(&self, at: At, field: MemberId) -> bool {
-        let after = self.frames.reachable_from(at);
-        self.writes_of(field).any(|write| after[write])
+    /// The same for writing; but whoever comes between does so after the read, and is seen there, if no lock is
+    /// freed on the way.
+    pub(super) fn depends_on_own_read(&self, at: At, field: MemberId) -> bool {
+        let names = &self.explorer.shared.world.names;
+        self.reads_of(field).any(|read| {
+            decides(self.body, &self.frames, names, read, at) && self.frees_between(read, at)
+        })
+    }
+
+    /// Whether a lock may be freed after one instruction and before another.
+    fn frees_between(&self, first: At, last: At) -> bool {
+        let ModelFacts { found, freeing, .. } = self.explorer.shared;
+        let frees = |at: At| match &self.body.instructions[at.index()] {
+            JavaInstruction::MonitorExit => true,
+            JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) => {
+                let Some(invocation) = found.invocations.get(&(self.method, at)) else {
+                    return false;
+                };
+                invocation.callees.methods().any(|(method, _)| freeing.contains(&method))
+                    || invocation.library.values().any(|effect| {
+                        effect.is_none_or(|one| {
+                            matches!(
+                                one.control,
+                                Some(
+                                    Control::Unlocks
+                                        | Control::Waits
+                                        | Control::Awaits
+                                        | Control::Joins
+                                )
+                            )
+                        })
+                    })
+            }
+            _ => false,
+        };
+        let after = self.frames.reachable_from(first);
+        self.frames
+            .next
+            .ids()
+            .any(|at| after[at] && frees(at) && at != last && self.frames.reachable_from(at)[last])
     }
 
     fn reads_of(&self, field: MemberId) -> impl Iterator<Item = At> + '_ {

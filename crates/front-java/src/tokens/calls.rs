@@ -84,14 +84,16 @@ impl Walk<'_, '_, '_> {
             && invocation.callees.is_empty()
             && invocation.library.values().all(|effect| {
                 effect.is_some_and(|effect| effect.control == Some(Control::Unlocks))
-            });
+            })
+            && (self.frames.handlers[frame.at].is_empty()
+                || operands.first().is_some_and(|token| self.is_held(frame, token)));
         let only_joins = !invocation.library.is_empty()
             && invocation.callees.is_empty()
             && invocation
                 .library
                 .values()
                 .all(|effect| effect.is_some_and(|effect| effect.control == Some(Control::Joins)));
-        // Who frees a lock that it holds does so; who waits for a thread goes on only if that has ended, or
+        // Who frees a lock that it holds does so, and nobody here looks at who fails otherwise; who waits for a thread goes on only if that has ended, or
         // somebody interrupts it.
         let goes_on = only_joins && !shared.found.interrupts && self.is_new(frame.at);
         // A side of a lock that is held, or of an object that is there, is always given.

@@ -108,7 +108,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
 
     /// What a thread begins with.
     pub(super) fn roots(&mut self, number: usize) -> Vec<ContextId> {
-        let ModelThread { kind, mask, is_another, .. } = self.threads[number].clone();
+        let ModelThread { kind, mask, others, .. } = self.threads[number].clone();
         let phase = if mask.is_some() { StartPhase::Before } else { StartPhase::Parallel };
         let masked = number == 0 && mask.is_some();
         let begins: Vec<(Option<ObjectId>, MemberId)> = match kind.origin {
@@ -128,7 +128,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 continue;
             }
             for tokens in self.outside_tokens(this, method) {
-                if is_another && tokens.first() == Some(&JavaToken::Isolated) {
+                if others.iter().any(|&one| tokens.get(one) == Some(&JavaToken::Isolated)) {
                     continue;
                 }
                 let mut tokens = tokens;
@@ -320,7 +320,12 @@ impl<'s, 'a> Explorer<'s, 'a> {
 
     pub(super) fn key(&self, token: &JavaToken, explicit: bool) -> Option<LockKey> {
         let name = self.lock_of(token)?;
-        if explicit && !self.is_exclusive(&name) {
+        let is_nameless = if explicit {
+            !self.is_exclusive(&name)
+        } else {
+            !self.shared.shown.is_empty() && self.objects_of(&name).meets(&self.shared.shown)
+        };
+        if is_nameless {
             return None;
         }
         let key = LockKey { name, explicit };

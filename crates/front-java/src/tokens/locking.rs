@@ -111,6 +111,10 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
+        // A side of a lock, or a condition of it, frees the lock.
+        for object in objects.clone().iter() {
+            objects.insert(behind(shared.found, object));
+        }
         self.forget_all(frame, &objects);
     }
 
@@ -147,12 +151,20 @@ impl Walk<'_, '_, '_> {
 
     /// Whether a token stands for an object that is there, because it has a name of its own or is held.
     pub(super) fn is_held_or_there(&self, frame: &Frame, token: &JavaToken) -> bool {
-        let held = self.explorer.lock_of(token).is_some_and(|name| {
+        self.is_held(frame, token) || self.is_there(frame.at, token)
+    }
+
+    /// Whether a token stands for a lock that this method has taken, or for a side of it.
+    pub(super) fn is_held(&self, frame: &Frame, token: &JavaToken) -> bool {
+        let token = match token {
+            JavaToken::View(lock, _) => lock,
+            own => own,
+        };
+        self.explorer.lock_of(token).is_some_and(|name| {
             frame.held.iter().any(|key| match &key.name {
                 LockName::Side(inner, _) => **inner == name,
                 own => *own == name,
             })
-        });
-        held || self.is_there(frame.at, token)
+        })
     }
 }

@@ -22,11 +22,13 @@ mod atomic;
 mod calls;
 mod explorer;
 mod fields;
+mod guards;
 mod instructions;
 mod locking;
 mod outside;
 mod relevant;
 mod shared;
+mod shown;
 mod touching;
 mod values;
 mod walk;
@@ -288,8 +290,8 @@ pub struct ModelThread {
     pub kind: ThreadKind,
     /// When the other one runs, if that is known.
     pub mask: Option<Mask>,
-    /// Whether it is not the object.
-    pub is_another: bool,
+    /// The parameters of what it begins with that are not the object, which the other thread has there.
+    pub others: BTreeSet<usize>,
     /// If the question is about locks: the methods that take one of those that are on its cycles.
     pub taking: Option<Rc<BTreeSet<MemberId>>>,
 }

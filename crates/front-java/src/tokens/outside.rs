@@ -79,6 +79,13 @@ impl Walk<'_, '_, '_> {
         for number in first..operands.len() {
             access(self.explorer, number, effect.reads_what_is_passed(), effect.writes_passed);
         }
+        // The monitor that a call takes by itself.
+        let own = effect.monitor && !steps.is_empty() && !self.explorer.is_about_locks();
+        let own = operands.first().filter(|_| own).and_then(|one| self.explorer.key(one, false));
+        if let Some(key) = own {
+            steps.insert(0, Step::Acquire(key.clone()));
+            steps.push(Step::Release(key));
+        }
         if effect.bulk && !steps.is_empty() {
             steps = [&[Step::Begin][..], &steps, &steps, &[Step::End]].concat();
         }

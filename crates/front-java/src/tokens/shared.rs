@@ -1,7 +1,9 @@
 //! What all questions about a program share: which methods take, free and wait, what objects hold and own, and
 //! which objects have names as locks.
 
+use super::guards::Guards;
 use super::relevant::{Handling, OwnLocks};
+use super::shown::locked_when_shown;
 use super::touching::Touching;
 use super::{DEPTH, JavaSubject};
 use crate::class::{At, JavaInstruction};
@@ -10,7 +12,6 @@ use crate::facts::Facts;
 use crate::frames::Definition;
 use crate::library::{Control, LockSide, Table};
 use crate::points_to::{Holder, ObjectId, ObjectSet, PointsTo, Site};
-use crate::questions::is_unguarded;
 use crate::units::Declared;
 use crate::world::{ClassId, MemberId, World};
 use selvedge_base::{Budget, Id, StopReason};
@@ -59,6 +60,8 @@ pub struct ModelFacts<'a> {
     /// The objects that are known through static fields of one class alone, with that class: nobody else
     /// has them before the class is initialised.
     pub guarded: BTreeMap<ObjectId, ClassId>,
+    /// The objects whose monitor has no name, because what shows them may be locked in their place.
+    pub(crate) shown: ObjectSet,
     /// What unknown code was given somewhere, and what that holds.
     pub pooled: ObjectSet,
     /// Whether it is assumed that all threads are waited for where it looks like it.
@@ -120,6 +123,9 @@ impl<'a> ModelFacts<'a> {
                                 handling.outside.insert(method);
                                 continue;
                             };
+                            if let Some(object) = object.filter(|_| effect.monitor) {
+                                own.take(&ObjectSet::from_iter([object]));
+                            }
                             if let Some(
                                 Control::Joins
                                 | Control::SubmitsAll
@@ -208,11 +214,16 @@ impl<'a> ModelFacts<'a> {
                 owned_by.entry(object).or_default().insert(field);
             }
         }
-        let apart = owner.iter().filter(|(object, field)| {
-            !declared.sets.contains_key(field)
-                && found.objects[**object].class.is_some_and(|class| !is_unguarded(world, class))
-        });
-        let apart = apart.map(|(_, &field)| field).collect();
+        // A field is apart if whatever it holds guards itself.
+        let mut guards = Guards::new(world, table, found, facts);
+        let mut apart: BTreeSet<MemberId> = owner.values().copied().collect();
+        apart.retain(|field| !declared.sets.contains_key(field));
+        for (object, field) in &owner {
+            let class = found.objects[*object].class;
+            if apart.contains(field) && !class.is_some_and(|class| guards.itself(class)) {
+                apart.remove(field);
+            }
+        }
         let blocking = facts.reaching(&blocking);
         let (freeing, calling_out) = if found.for_client {
             (facts.reaching_by_calls(&freeing), facts.calling_out())
@@ -244,6 +255,7 @@ impl<'a> ModelFacts<'a> {
             all.iter().flat_map(|object| [object, behind(found, object)]).collect()
         };
         let guarded = guarded(found, budget)?;
+        let shown = locked_when_shown(world, found, facts, budget)?;
         let sides = found.objects.iter_enumerated();
         let sides = sides.filter(|(_, of)| matches!(of.site, Site::View(..)));
         let distinct = sides.map(|(object, _)| object).chain(named.iter().copied()).collect();
@@ -266,6 +278,7 @@ impl<'a> ModelFacts<'a> {
             owned_by,
             apart,
             guarded,
+            shown,
             pooled,
             assume_joins: true,
             holds,

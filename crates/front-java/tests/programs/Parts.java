@@ -230,3 +230,169 @@ class NeverGivenRight {
         for (int i = 0; i < 2; i++) new Thread(() -> { last.run(); last.done(); }).start();
     }
 }
+
+/** A part that may be of a class that guards itself, or not. */
+class PartOrPlainWrong {
+    static class Store {
+        int n;
+
+        int get() {
+            return n; // wrong
+        }
+
+        void set(int to) {
+            n = to; // wrong
+        }
+    }
+
+    static class Guarding extends Store {
+        @Override
+        synchronized int get() {
+            return n;
+        }
+
+        @Override
+        synchronized void set(int to) {
+            n = to;
+        }
+    }
+
+    private final Store store;
+
+    PartOrPlainWrong(boolean plain) {
+        if (plain) {
+            store = new Store();
+        } else {
+            store = new Guarding();
+        }
+    }
+
+    synchronized int get() {
+        return store.get();
+    }
+
+    synchronized void set(int to) {
+        store.set(to);
+    }
+
+    void add() {
+        set(get() + 1); // wrong
+    }
+
+    public static void main(String[] args) {
+        PartOrPlainWrong one = new PartOrPlainWrong(args.length == 0);
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> one.add()).start();
+        }
+    }
+}
+
+/** A part that takes a lock which guards nothing of it. */
+class PartTakesOtherWrong {
+    static class Store {
+        private int n;
+
+        int get() {
+            return n; // wrong
+        }
+
+        void set(int to) {
+            synchronized (System.out) {
+                System.out.println(to);
+            }
+            n = to; // wrong
+        }
+    }
+
+    private final Store store = new Store();
+
+    synchronized int get() {
+        return store.get(); // wrong
+    }
+
+    synchronized void set(int to) {
+        store.set(to); // wrong
+    }
+
+    void add() {
+        set(get() + 1); // wrong
+    }
+
+    public static void main(String[] args) {
+        PartTakesOtherWrong one = new PartTakesOtherWrong();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> one.add()).start();
+        }
+    }
+}
+
+/** What is owned through four fields. */
+class DeepPartWrong {
+    static class Cell {
+        private int n;
+    }
+
+    static class Counter {
+        private final Cell cell = new Cell();
+
+        synchronized int get() {
+            return cell.n; // wrong
+        }
+
+        synchronized void set(int to) {
+            cell.n = to; // wrong
+        }
+
+        void add() {
+            set(get() + 1); // wrong
+        }
+    }
+
+    static class Metrics {
+        private final Counter counter = new Counter();
+    }
+
+    static class Server {
+        private final Metrics metrics = new Metrics();
+    }
+
+    private final Server server = new Server();
+
+    public static void main(String[] args) {
+        DeepPartWrong one = new DeepPartWrong();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> one.server.metrics.counter.add()).start();
+        }
+    }
+}
+
+class DeepPartRight {
+    static class Cell {
+        private int n;
+    }
+
+    static class Counter {
+        private final Cell cell = new Cell();
+
+        synchronized void add() {
+            cell.n++;
+        }
+    }
+
+    static class Metrics {
+        private final Counter counter = new Counter();
+    }
+
+    static class Server {
+        private final Metrics metrics = new Metrics();
+    }
+
+    private final Server server = new Server();
+
+    public static void main(String[] args) {
+        DeepPartRight one = new DeepPartRight();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> one.server.metrics.counter.add()).start();
+        }
+    }
+}
