@@ -596,13 +596,14 @@ pub(crate) fn was_used(body: &JavaBody, frames: &Frames, at: At) -> bool {
 }
 
 /// Whether what one instruction gives decides what another one works on, or if it is executed. What is passed
-/// to a call may be kept by what the method has made and passes, too.
+/// to a call may be kept by what the method has made and passes, too. What is read `again` on the way decides
+/// in its place.
 pub(crate) fn decides(
     body: &JavaBody,
     frames: &Frames,
     names: &JavaNames,
-    read: At,
-    other: At,
+    (read, other): (At, At),
+    again: &[At],
 ) -> bool {
     // Who compares and sets finds out if it was not what was read.
     let checks = |at: At| {
@@ -651,7 +652,10 @@ pub(crate) fn decides(
                 return true;
             }
             let followers = frames.followers(one);
-            open.extend(followers.filter(|&next| next != read && seen.insert(next)));
+            open.extend(
+                followers
+                    .filter(|next| *next != read && !again.contains(next) && seen.insert(*next)),
+            );
         }
         false
     };

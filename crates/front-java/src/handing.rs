@@ -97,8 +97,7 @@ fn place_of_task(shared: &ModelFacts<'_>, kind: ThreadKind) -> Option<Handed> {
                 else {
                     return None;
                 };
-                let own =
-                    frames.operands[at].first()?.iter().any(|one| *one == Definition::Result(made));
+                let own = frames.operands[at].first()?.contains(&Definition::Result(made));
                 own.then(|| (at, types_of_parameters(world.names.text(member.descriptor))))
             });
             let [(at, ref types)] = constructors.collect::<Vec<_>>()[..] else { return None };
@@ -112,7 +111,7 @@ fn place_of_task(shared: &ModelFacts<'_>, kind: ThreadKind) -> Option<Handed> {
     }
 }
 
-fn instruction<'w>(world: &'w World, method: MemberId, at: At) -> Option<&'w JavaInstruction> {
+fn instruction(world: &World, method: MemberId, at: At) -> Option<&JavaInstruction> {
     world.of(method).body.as_ref()?.instructions.get(at.index())
 }
 

@@ -301,7 +301,7 @@ fn calls_of(world: &World, method: MemberId, handles: &BTreeMap<MemberId, Handle
                     others.into_iter().any(|other| match other.does {
                         HandleCall::Write | HandleCall::Replace => after[other.at],
                         HandleCall::Update => {
-                            decides(body, &frames, &world.names, call.at, other.at)
+                            decides(body, &frames, &world.names, (call.at, other.at), &[])
                         }
                         _ => false,
                     }) || accesses(put, field).any(|at| after[at])
@@ -314,7 +314,7 @@ fn calls_of(world: &World, method: MemberId, handles: &BTreeMap<MemberId, Handle
                 }
                 HandleCall::Update => others.into_iter().any(|other| {
                     other.does == HandleCall::Read
-                        && decides(body, &frames, &world.names, other.at, call.at)
+                        && decides(body, &frames, &world.names, (other.at, call.at), &[])
                 }),
                 _ => false,
             }

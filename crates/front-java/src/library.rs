@@ -98,6 +98,8 @@ pub struct Effect {
     pub stores: bool,
     /// What the things passed hold becomes what the receiver holds, and what they hold.
     pub adds: bool,
+    /// What the receiver holds becomes what the things passed hold.
+    pub moves: bool,
     /// Reads what the things passed hold.
     pub reads_passed: bool,
     /// Writes it.
@@ -144,6 +146,7 @@ pub const PURE: Effect = Effect {
     writes: false,
     stores: false,
     adds: false,
+    moves: false,
     reads_passed: false,
     writes_passed: false,
     reads_fields: false,
@@ -282,6 +285,12 @@ impl Table {
         self.open.contains(class)
     }
 
+    /// The classes of which something is said.
+    pub fn classes(&self) -> impl Iterator<Item = &str> {
+        let sets = [&self.immutable, &self.safe, &self.still, &self.monitors, &self.listed];
+        sets.into_iter().flatten().map(String::as_str)
+    }
+
     /// Whether nothing changes objects of a class.
     pub fn is_immutable(&self, class: &str) -> bool {
         self.immutable.contains(class)
@@ -323,6 +332,7 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
             "writes" => effect.writes = true,
             "stores" => effect.stores = true,
             "adds" => effect.adds = true,
+            "moves" => effect.moves = true,
             "reads-passed" => effect.reads_passed = true,
             "writes-passed" => effect.writes_passed = true,
             "reads-fields" => effect.reads_fields = true,

@@ -27,8 +27,6 @@ pub enum StepRemark {
     Depends,
     /// What is read is compared only, and the method may read it again.
     Compared,
-    /// The field is volatile.
-    Volatile,
     /// What is read is what a compare-and-set expects that is tried again.
     Expected,
     /// The unit that begins is a pass of a loop.
@@ -148,9 +146,6 @@ fn remarks(
             if step == AccessStep::Writes && reading.counts(field, at) {
                 said.insert(StepRemark::Counts);
             }
-            if world.classes[field.class].fields[field.number].access.is_volatile() {
-                said.insert(StepRemark::Volatile);
-            }
             if step == AccessStep::Writes && reading.decides(field, at) {
                 said.insert(StepRemark::Depends);
             }
@@ -200,9 +195,21 @@ fn is_taken(
             let takes = |effect: Option<Effect>| {
                 effect.is_some_and(|effect| effect.gives == Gives::Held && effect.writes)
             };
-            !invocation.library.is_empty()
-                && invocation.callees.is_empty()
-                && invocation.library.values().all(takes)
+            // A method that gives what it has taken out.
+            let gives_taken = |callee: MemberId| {
+                let (Some(frames), Some(body)) =
+                    (found.methods.get(&callee), &world.of(callee).body)
+                else {
+                    return false;
+                };
+                frames.next.ids().filter(|&at| frames.reached[at]).all(|at| {
+                    !matches!(body.instructions[at.index()], JavaInstruction::Return(Some(_)))
+                        || is_taken(shared, callee, &frames.operands[at][0], callers)
+                })
+            };
+            invocation.library.values().all(takes)
+                && invocation.callees.methods().all(|(callee, _)| gives_taken(callee))
+                && !(invocation.library.is_empty() && invocation.callees.is_empty())
         }
         _ => false,
     };
@@ -216,12 +223,17 @@ fn is_taken(
         let mut calls = facts.calls_of(method).peekable();
         !begins && calls.peek().is_some() && calls.all(by)
     };
-    !value.is_empty()
-        && value.iter().all(|one| match one {
-            Definition::Result(at) => gives(*at),
-            Definition::Parameter(number) => passed(*number),
-            Definition::Caught(_) => false,
-        })
+    let taken = |one: &Definition| match one {
+        Definition::Result(at) => gives(*at),
+        Definition::Parameter(number) => passed(*number),
+        Definition::Caught(_) => false,
+    };
+    // Or was made because there was none.
+    let made = |one: &Definition| {
+        matches!(one, Definition::Result(at)
+            if matches!(body.instructions[at.index()], JavaInstruction::New(_)))
+    };
+    value.iter().any(taken) && value.iter().all(|one| made(one) || taken(one))
 }
 
 /// Whether an instruction only moves values.

@@ -79,7 +79,7 @@ fn who_only_looks_comes_later_and_values_of_arrays_last() {
         (7, &["array-index".to_owned()][..])
     );
     let spinning = only("Spinning");
-    assert_eq!(cause(&spinning).tags, ["cas-loop"]);
+    assert_eq!(cause(&spinning).tags, ["cas-loop", "lock-free"]);
     assert!(spinning.tags.contains(&"cas-loop".to_owned()));
     let once = only("Once");
     assert_eq!(cause(&once).rank, 7, "{:?}", cause(&once));

@@ -1,5 +1,6 @@
 //! What code outside calls back in a call: what it shows, compares, iterates over or is handed.
 
+use super::outside::is_collection;
 use super::{
     COMPARED, COMPARES, Call, CallId, HANDED, Holder, ITERATED, ITERATED_GIVES, Key, NodeSet,
     ObjectId, SHOWN, Solver, TAKEN, Use, types_of_parameters,
@@ -205,10 +206,16 @@ impl Solver<'_> {
             for parameter in 1..=count {
                 let Ok(parameter) = u16::try_from(parameter) else { continue };
                 let into = self.node(Holder::Value(target, Definition::Parameter(parameter)));
+                let types = types_of_parameters(self.text(self.calls[call].member.descriptor));
+                let first = usize::from(has_receiver);
+                let is_asked = |number: usize| {
+                    let passed = number.checked_sub(first).and_then(|number| types.get(number));
+                    passed.is_some_and(|text| !is_collection(text))
+                };
                 for (number, operand) in operands.iter().enumerate() {
                     let Some(operand) = *operand else { continue };
                     // What holds others compares them with each other and with what is passed.
-                    if number > 0 || !has_receiver {
+                    if is_asked(number) {
                         self.copy(operand, into, None);
                     }
                     self.add_use(operand, Use::Load(Key::Held, into));

@@ -377,6 +377,10 @@ impl Solver<'_> {
     pub(super) fn dispatch_handle(&mut self, call: CallId, lambda: ObjectId, receiver: ObjectId) {
         let Some(of) = self.lambdas.get(&lambda) else { return };
         let member = of.handle.member;
+        // What has no such method is not what the function is called with.
+        if self.world.find(member.class).is_some() && !self.fits(receiver, member.class) {
+            return;
+        }
         let count = usize::from(of.captured) + of.passed(self.world);
         let Call { caller, at, .. } = self.calls[call];
         let nodes: Vec<Option<NodeSet>> = (0..count)

@@ -116,6 +116,12 @@ impl Solver<'_> {
                 self.add_use(node, Use::Store(Key::Held, mixed));
             }
         }
+        if let (true, Some(object)) = (effect.moves, object) {
+            let held = self.node(Holder::Held(object));
+            for &node in &passed {
+                self.add_use(node, Use::Store(Key::Held, held));
+            }
+        }
         if effect.shows {
             for &node in passed.iter().filter(|_| is_first) {
                 self.shown(call, node);
@@ -484,7 +490,7 @@ impl Solver<'_> {
 }
 
 /// Whether a type is one of those whose objects hold others that are taken over where one is passed.
-fn is_collection(descriptor: &str) -> bool {
+pub(super) fn is_collection(descriptor: &str) -> bool {
     descriptor.starts_with('[')
         || ["Collection", "Map", "SortedSet", "SortedMap", "PriorityQueue", "EnumMap"].iter().any(
             |name| {

@@ -30,17 +30,25 @@ impl Walk<'_, '_, '_> {
         if effect.bare || (effect.advances && effect.writes) {
             return false;
         }
+        // What finds out by itself if it is too late relies on nothing that was read before.
+        let checks = |at: At| match &self.body.instructions[at.index()] {
+            JavaInstruction::Invoke(_, member) => {
+                let name = world.names.text(member.name);
+                name.starts_with("poll") || ["putIfAbsent", "computeIfAbsent"].contains(&name)
+            }
+            _ => false,
+        };
         let decides =
-            |one: At, other: At| decides(self.body, &self.frames, &world.names, one, other);
+            |one: At, other: At| decides(self.body, &self.frames, &world.names, (one, other), &[]);
         for other in self.frames.next.ids().filter(|&one| self.frames.reached[one] && one != at) {
             let Some(others) = does(other) else { continue };
             let only_reads = |one: Effect| one.reads && !one.writes;
             let writes = |one: Effect| one.writes && !(is_counter && one.reads);
             // One that is compared and set fails if it was not what was read.
             let counts = |one: Effect| is_counter && one.reads && one.writes && !one.stores;
-            let changes = |one: Effect| writes(one) || counts(one);
-            let half = (only_reads(effect) && changes(others) && decides(at, other))
-                || (changes(effect)
+            let changes = |one: Effect, at: At| (writes(one) || counts(one)) && !checks(at);
+            let half = (only_reads(effect) && changes(others, other) && decides(at, other))
+                || (changes(effect, at)
                     && only_reads(others)
                     && decides(other, at)
                     && self.frees_between(other, at));
@@ -88,8 +96,15 @@ impl Walk<'_, '_, '_> {
     /// Whether what is read of a field decides what the same method writes to it, or if it does: such accesses
     /// are one step to whoever wrote them, so reading is not left alone because it is volatile.
     pub(super) fn feeds_own_write(&self, at: At, field: MemberId) -> bool {
-        let names = &self.explorer.shared.world.names;
-        self.writes_of(field).any(|write| decides(self.body, &self.frames, names, at, write))
+        let decides = |read: At, write: At, again: &[At]| {
+            let names = &self.explorer.shared.world.names;
+            decides(self.body, &self.frames, names, (read, write), again)
+        };
+        self.writes_of(field).any(|write| {
+            let again: Vec<At> =
+                self.reads_of(field).filter(|&one| one != at && decides(one, write, &[])).collect();
+            decides(at, write, &again)
+        })
     }
 
     /// The same for writing; but whoever comes between does so after the read, and is seen there, if no lock is
@@ -97,7 +112,7 @@ impl Walk<'_, '_, '_> {
     pub(super) fn depends_on_own_read(&self, at: At, field: MemberId) -> bool {
         let names = &self.explorer.shared.world.names;
         self.reads_of(field).any(|read| {
-            decides(self.body, &self.frames, names, read, at) && self.frees_between(read, at)
+            decides(self.body, &self.frames, names, (read, at), &[]) && self.frees_between(read, at)
         })
     }
 

@@ -33,7 +33,6 @@ impl Walk<'_, '_, '_> {
         // What is captured, or given to code that may keep it, is known to others from then on.
         let keeps = matches!(instruction, JavaInstruction::InvokeDynamic(..))
             || invocation.unknown
-            || !invocation.callbacks.is_empty()
             || invocation.callees.methods().any(|(_, direct)| !direct)
             || invocation.library.values().flatten().any(|one| {
                 matches!(one.control, Some(Control::Starts | Control::Runs))
@@ -65,6 +64,17 @@ impl Walk<'_, '_, '_> {
                 if shared.world.names.text(member.name) == "<init>")
             && !passed.iter().any(Self::is_fresh);
         let keeps = keeps && !only_makes;
+        // What is called back gets what is passed and what the receiver holds, and not the receiver, unless it
+        // is that which is called.
+        let called_back = !invocation.callbacks.is_empty()
+            && (passed.iter().any(Self::is_fresh)
+                || !has_receiver
+                || shared.found.for_client
+                || self
+                    .explorer
+                    .object
+                    .is_none_or(|one| shared.found.objects[one].class.is_some()));
+        let keeps = keeps || called_back;
         let keeps = keeps || gives_itself || (stores && passed.iter().any(Self::is_fresh));
         if keeps && operands.iter().any(Self::is_fresh) {
             let mut known = frame.clone();

@@ -71,7 +71,7 @@ impl Trace<'_> {
     fn operand(&mut self, method: MemberId, at: At, number: usize, shown: &ObjectSet) -> bool {
         let Some(frames) = self.found.methods.get(&method) else { return true };
         let Some(all) = frames.operands[at].get(number) else { return true };
-        all.to_vec().into_iter().any(|one| self.value(method, one, shown))
+        all.iter().any(|&one| self.value(method, one, shown))
     }
 
     /// Whether a value may show one of these objects and not be it.

@@ -106,15 +106,26 @@ impl Walk<'_, '_, '_> {
         if declared.callers {
             return true;
         }
-        let nest = |class: ClassId| {
-            let name = world.names.text(world.classes[class].name);
-            name.split('$').next().unwrap_or(name).to_owned()
+        // Around it or within it; or beside it, and bound to an object of what is around both.
+        let nest = |one: ClassId, other: ClassId| {
+            let text = |class: ClassId| world.names.text(world.classes[class].name);
+            let within = |inner: &str, outer: &str| {
+                inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('$'))
+            };
+            let first = |class: ClassId| text(class).split('$').next().unwrap_or_default();
+            let is_bound = world.classes[one].fields.iter().any(|field| {
+                let name = world.names.text(field.name);
+                name.starts_with("this$") && !field.access.is_static()
+            });
+            within(text(one), text(other))
+                || within(text(other), text(one))
+                || (is_bound && first(one) == first(other))
         };
         let related = |one: ClassId, other: ClassId| {
             world.line(one).0.contains(&other) || world.interfaces(one).0.contains(&other)
         };
         let own = self.method.class;
-        related(class, own) || related(own, class) || nest(class) == nest(own)
+        related(class, own) || related(own, class) || nest(own, class)
     }
 
     /// Whether code outside runs the method as a task, which is what a thread begins with.

@@ -265,3 +265,82 @@ class VolatileInStepsWrong {
         }
     }
 }
+
+/** Looked at without the lock, and again with it: what is read then decides. */
+class CheckedAgainRight {
+    private static volatile CheckedAgainRight one;
+
+    static CheckedAgainRight get() {
+        CheckedAgainRight known = one;
+        if (known == null) {
+            synchronized (CheckedAgainRight.class) {
+                known = one;
+                if (known == null) {
+                    known = new CheckedAgainRight();
+                    one = known;
+                }
+            }
+        }
+        return known;
+    }
+
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) {
+            new Thread(CheckedAgainRight::get).start();
+        }
+    }
+}
+
+/** Looked at without the lock only. */
+class CheckedAgainWrong {
+    private static volatile CheckedAgainWrong one;
+
+    static CheckedAgainWrong get() {
+        CheckedAgainWrong known = one; // wrong
+        if (known == null) {
+            synchronized (CheckedAgainWrong.class) {
+                known = new CheckedAgainWrong();
+                one = known; // wrong
+            }
+        }
+        return known;
+    }
+
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) {
+            new Thread(CheckedAgainWrong::get).start();
+        }
+    }
+}
+
+/** A queue that is asked, and then polled, which finds out if it is too late. */
+class PolledRight {
+    private static final java.util.concurrent.LinkedBlockingQueue<String> JOBS =
+        new java.util.concurrent.LinkedBlockingQueue<>();
+
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> {
+                JOBS.offer("job");
+                while (!JOBS.isEmpty()) {
+                    JOBS.poll();
+                }
+            }).start();
+        }
+    }
+}
+
+/** A map that is asked, and then changed, whatever it has by then. */
+class PolledWrong {
+    private static final java.util.concurrent.ConcurrentHashMap<String, Integer> JOBS =
+        new java.util.concurrent.ConcurrentHashMap<>();
+
+    public static void main(String[] args) {
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> {
+                Integer old = JOBS.get("job"); // wrong
+                JOBS.put("job", old == null ? 1 : old + 1); // wrong
+            }).start();
+        }
+    }
+}

@@ -96,9 +96,6 @@ fn demoted(model: &JavaModel, finding: &Finding, steps: &[ConflictStep]) -> BTre
     if finding.kind == FindingKind::Race {
         let reads = steps.iter().any(|one| matches!(one.step.kind, StepKind::Read(_)));
         add("re-checked", reads && said(StepRemark::Compared));
-        // Only updates of a volatile field can get lost; who reads it sees one value or the other.
-        let volatile = steps.iter().all(|one| has(model, &one.step, StepRemark::Volatile));
-        add("volatile-read", reads && volatile);
     }
     if finding.kind == FindingKind::Atomicity {
         let own = |step: &&TraceStep| Some(&step.thread) == finding.threads.first();
@@ -111,6 +108,11 @@ fn demoted(model: &JavaModel, finding: &Finding, steps: &[ConflictStep]) -> BTre
         let reads_again = own.get(last).is_some_and(|step| matches!(step.kind, StepKind::Read(_)));
         add("re-checked", begins(StepRemark::Compared) && reads_again && first < last);
         add("cas-loop", begins(StepRemark::Expected));
+        let alone = |one: &ConflictStep| match one.step.step {
+            Move::Edge(edge) => model.program.edges[edge].volatile,
+            _ => false,
+        };
+        add("lock-free", steps.iter().all(alone) && !said(StepRemark::Depends));
     }
     tags
 }

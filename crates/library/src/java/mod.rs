@@ -28,6 +28,7 @@ use crate::cache::hex;
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_front_java::class::JavaInstruction;
 use selvedge_front_java::handles::follow_handles;
+use selvedge_front_java::library::Table;
 use selvedge_front_java::wrappers::join_wrappers;
 use selvedge_front_java::{
     ArchiveDamage, JavaClass, JavaName, JavaNames, World, read_archive, read_class,
@@ -181,6 +182,10 @@ impl JavaClasses {
     ) -> Result<JavaProgram, Box<Diagnostic>> {
         let classes = self.classes.into_values().map(|(class, _)| class);
         let mut world = World::new(self.names, classes);
+        // What code outside gives may be of classes that the program does not name.
+        for class in Table::standard().classes() {
+            world.names.intern(class);
+        }
         follow_handles(&mut world);
         join_wrappers(&mut world);
         let program = settings.program(world, budget)?;

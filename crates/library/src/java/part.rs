@@ -26,12 +26,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const KEY: &str = "part";
 
 /// The remarks, by their numbers in a part.
-const REMARKS: [StepRemark; 10] = [
+const REMARKS: [StepRemark; 9] = [
     StepRemark::Waits,
     StepRemark::Unknown,
     StepRemark::Depends,
     StepRemark::Compared,
-    StepRemark::Volatile,
     StepRemark::Expected,
     StepRemark::Pass,
     StepRemark::Taken,
@@ -46,12 +45,11 @@ fn remark_number(remark: StepRemark) -> u8 {
         StepRemark::Unknown => 1,
         StepRemark::Depends => 2,
         StepRemark::Compared => 3,
-        StepRemark::Volatile => 4,
-        StepRemark::Expected => 5,
-        StepRemark::Pass => 6,
-        StepRemark::Taken => 7,
-        StepRemark::Counts => 8,
-        StepRemark::Tried => 9,
+        StepRemark::Expected => 4,
+        StepRemark::Pass => 5,
+        StepRemark::Taken => 6,
+        StepRemark::Counts => 7,
+        StepRemark::Tried => 8,
     }
 }
 
