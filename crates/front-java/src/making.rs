@@ -8,7 +8,7 @@
 use crate::deadlocks::cycles;
 use crate::emit::{Sources, emit};
 use crate::options::QuestionShare;
-use crate::order::{never_meet, threads};
+use crate::order::{never_meet, of_object, threads};
 use crate::points_to::{Origin, ThreadKind};
 use crate::questions::{DataQuestion, Understood, class_of, is_unguarded, located};
 use crate::remarks::{KnownRemarks, StepRemarks};
@@ -154,7 +154,7 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
         if self.never_meet(first, second, budget)? {
             return Ok(false);
         }
-        let threads = self.threads(first, second, subject);
+        let threads = of_object(shared, subject, self.threads(first, second, subject), budget)?;
         self.understood.assumed.extend(assumed(world, &threads));
         let mut asked = Posing { shared, sources, remarks: &mut self.remarks };
         match asked.model(subject, &threads, budget)? {
@@ -268,8 +268,13 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
             self.understood.assumed.extend(assumed(world, &both));
             both
         } else {
-            let plain =
-                |&kind| ModelThread { kind, mask: None, others: BTreeSet::new(), taking: None };
+            let plain = |&kind| ModelThread {
+                kind,
+                mask: None,
+                others: BTreeSet::new(),
+                is_object: false,
+                taking: None,
+            };
             kinds.iter().map(plain).collect()
         };
         for thread in &mut together {

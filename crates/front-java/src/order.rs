@@ -9,7 +9,9 @@ use crate::handing::handed_to_one;
 use crate::library::Control;
 use crate::loops::{assumed_exits, join_exits};
 use crate::points_to::{Invocation, ObjectId, Origin, Site, ThreadKind, types_of_parameters};
-use crate::tokens::{JavaSubject, Mask, ModelFacts, ModelThread, StartPhase, starts_by};
+use crate::tokens::{
+    JavaSubject, Mask, ModelFacts, ModelThread, StartPhase, Step, model, starts_by,
+};
 use crate::world::{MemberId, World};
 use selvedge_base::{Budget, Id, StopReason};
 use std::collections::BTreeSet;
@@ -21,7 +23,13 @@ pub fn threads(
     second: ThreadKind,
     subject: JavaSubject,
 ) -> [ModelThread; 2] {
-    let plain = |kind| ModelThread { kind, mask: None, others: BTreeSet::new(), taking: None };
+    let plain = |kind| ModelThread {
+        kind,
+        mask: None,
+        others: BTreeSet::new(),
+        is_object: false,
+        taking: None,
+    };
     if first == second {
         // Of two threads at most one is the object, or was given it.
         let others = subject.isolated().map(|object| handed_to_one(shared, first, object));
@@ -34,6 +42,41 @@ pub fn threads(
         }
     }
     [plain(first), plain(second)]
+}
+
+/// The two threads of a question about the object that the second one is: where no other thread of its kind
+/// touches that object, only its own start and end count.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn of_object(
+    shared: &ModelFacts<'_>,
+    subject: JavaSubject,
+    threads: [ModelThread; 2],
+    budget: &Budget,
+) -> Result<[ModelThread; 2], StopReason> {
+    let ModelFacts { found, facts, .. } = shared;
+    let [mut one, mut other] = threads;
+    let (Some(mask), Origin::Started(thread)) = (&mut one.mask, other.kind.origin) else {
+        return Ok([one, other]);
+    };
+    let places = found.starts.get(&other.kind);
+    let alone = places.into_iter().flatten().all(|(method, _)| {
+        let mut runs = facts.runs.iter().filter(|(_, runs)| runs.contains(method));
+        runs.all(|(&kind, _)| kind == one.kind)
+    });
+    if other.kind.this != Some(thread) || subject.isolated() != Some(thread) || !alone {
+        return Ok([one, other]);
+    }
+    let another = ModelThread { others: BTreeSet::from([0]), ..other.clone() };
+    let does = model(shared, subject, &[another], true, budget)?;
+    let touches =
+        does.graphs.iter().flat_map(|graph| &graph.edges).any(|edge| {
+            edge.steps.iter().any(|step| matches!(step, Step::Read(..) | Step::Write(..)))
+        });
+    mask.own = !does.cut && !touches;
+    other.is_object = mask.own;
+    Ok([one, other])
 }
 
 /// When threads of kind `other` run, seen from the one thread of kind `one`: it has to be the only one from
@@ -247,7 +290,13 @@ fn apart(
     budget: &Budget,
 ) -> Result<bool, StopReason> {
     let Origin::Started(thread) = started.origin else { return Ok(false) };
-    let plain = ModelThread { kind: other, mask: None, others: BTreeSet::new(), taking: None };
+    let plain = ModelThread {
+        kind: other,
+        mask: None,
+        others: BTreeSet::new(),
+        is_object: false,
+        taking: None,
+    };
     let threads = [ModelThread { kind: starter, mask: Some(mask.clone()), ..plain.clone() }, plain];
     let places = starts_by(shared, JavaSubject::Object(thread), &threads, budget)?;
     Ok(places.is_some_and(|places| {

@@ -108,7 +108,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
 
     /// What a thread begins with.
     pub(super) fn roots(&mut self, number: usize) -> Vec<ContextId> {
-        let ModelThread { kind, mask, others, .. } = self.threads[number].clone();
+        let ModelThread { kind, mask, others, is_object, .. } = self.threads[number].clone();
         let phase = if mask.is_some() { StartPhase::Before } else { StartPhase::Parallel };
         let masked = number == 0 && mask.is_some();
         let begins: Vec<(Option<ObjectId>, MemberId)> = match kind.origin {
@@ -128,7 +128,8 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 continue;
             }
             for tokens in self.outside_tokens(this, method) {
-                if others.iter().any(|&one| tokens.get(one) == Some(&JavaToken::Isolated)) {
+                let is_there = |one: usize| tokens.get(one) == Some(&JavaToken::Isolated);
+                if others.iter().any(|&one| is_there(one)) || (is_object && !is_there(0)) {
                     continue;
                 }
                 let mut tokens = tokens;

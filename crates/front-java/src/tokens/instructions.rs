@@ -263,6 +263,14 @@ impl Walk<'_, '_, '_> {
     fn made_as(&self, object: ObjectId, frame: &Frame) -> Vec<JavaToken> {
         let ModelFacts { facts, .. } = self.explorer.shared;
         if Some(object) == self.explorer.object {
+            // A thread that was started was made before.
+            let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
+            let was_started = mask.is_some_and(|mask| mask.own)
+                && frame.phase != StartPhase::Before
+                && !facts.single.contains(&object);
+            if was_started {
+                return vec![JavaToken::Other];
+            }
             let mut tokens = vec![JavaToken::Fresh];
             if !facts.single.contains(&object) {
                 tokens.push(JavaToken::Other);

@@ -281,6 +281,8 @@ pub struct Mask {
     pub assumed_exits: BTreeSet<(MemberId, At, At)>,
     /// Whether that is assumed, and not only what could be.
     pub trusts: bool,
+    /// Whether the other thread is the object, so that only its own start and end count.
+    pub own: bool,
 }
 
 /// A thread of a question.
@@ -292,6 +294,8 @@ pub struct ModelThread {
     pub mask: Option<Mask>,
     /// The parameters of what it begins with that are not the object, which the other thread has there.
     pub others: BTreeSet<usize>,
+    /// Whether it is the object itself, which it begins with.
+    pub is_object: bool,
     /// If the question is about locks: the methods that take one of those that are on its cycles.
     pub taking: Option<Rc<BTreeSet<MemberId>>>,
 }

@@ -220,7 +220,7 @@ impl Walk<'_, '_, '_> {
         };
         for token in results {
             let (mut next, _) = self.after(frame, token)?;
-            next.phase = self.next_phase(frame, effect);
+            next.phase = self.next_phase(frame, effect, receiver);
             self.go_on(source, &steps, &next);
             // In which order is not known.
             if !looks.is_empty() {
@@ -308,9 +308,15 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Where the thread is after a call that may start the other one or wait for its end.
-    fn next_phase(&self, frame: &Frame, effect: Effect) -> StartPhase {
+    fn next_phase(
+        &self,
+        frame: &Frame,
+        effect: Effect,
+        receiver: Option<&JavaToken>,
+    ) -> StartPhase {
         let mask = self.masked.then(|| self.explorer.threads[0].mask.as_ref()).flatten();
         let Some(mask) = mask else { return frame.phase };
+        let is_object = matches!(receiver, Some(JavaToken::Isolated | JavaToken::Fresh));
         let is_assumed = mask.trusts && mask.assumed.contains(&(self.method, frame.at));
         match effect.control {
             Some(Control::SubmitsAll) if is_assumed => {
@@ -319,6 +325,7 @@ impl Walk<'_, '_, '_> {
             }
             Some(one)
                 if (one == Control::Starts || one.submits())
+                    && (is_object || !mask.own)
                     && mask.starts.contains(&(self.method, frame.at)) =>
             {
                 StartPhase::Parallel
@@ -337,11 +344,11 @@ impl Walk<'_, '_, '_> {
                     return frame.phase;
                 };
                 let untimed = self.explorer.shared.world.names.text(member.descriptor) == "()V";
-                if untimed && mask.ends.is_some() && set.only() == mask.ends {
-                    StartPhase::After
-                } else {
-                    frame.phase
-                }
+                let is_end = match mask.own {
+                    true => is_object,
+                    false => mask.ends.is_some() && set.only() == mask.ends,
+                };
+                if untimed && is_end { StartPhase::After } else { frame.phase }
             }
             _ => frame.phase,
         }

@@ -344,3 +344,84 @@ class PolledWrong {
         }
     }
 }
+
+/** Each thread is waited for before its result is read, one after the other. */
+class JoinedOneRight extends Thread {
+    private static int all;
+    private int own;
+
+    @Override
+    public void run() {
+        own++;
+        synchronized (JoinedOneRight.class) {
+            all += own;
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        JoinedOneRight[] workers = new JoinedOneRight[3];
+        for (int i = 0; i < workers.length; i++) {
+            JoinedOneRight worker = new JoinedOneRight();
+            workers[i] = worker;
+            worker.own = i;
+            worker.start();
+        }
+        int sum = 0;
+        for (JoinedOneRight worker : workers) {
+            worker.join();
+            sum += worker.own;
+        }
+        System.out.println(sum);
+    }
+}
+
+/** The result of one is read after another one was waited for. */
+class JoinedOneWrong extends Thread {
+    private int own;
+
+    @Override
+    public void run() {
+        own++; // wrong
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        JoinedOneWrong[] workers = new JoinedOneWrong[3];
+        for (int i = 0; i < workers.length; i++) {
+            workers[i] = new JoinedOneWrong();
+            workers[i].start();
+        }
+        int sum = 0;
+        for (int i = 0; i + 1 < workers.length; i++) {
+            workers[i].join();
+            sum += workers[i + 1].own; // wrong
+        }
+        System.out.println(sum);
+    }
+}
+
+/** A thread writes to the next one, which has ended. */
+class JoinedPeerWrong extends Thread {
+    private JoinedPeerWrong next;
+    private int own;
+
+    @Override
+    public void run() {
+        if (next != null) {
+            next.own++; // wrong
+        }
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        JoinedPeerWrong last = null;
+        for (int i = 0; i < 3; i++) {
+            JoinedPeerWrong worker = new JoinedPeerWrong();
+            worker.next = last;
+            last = worker;
+            worker.start();
+        }
+        for (JoinedPeerWrong one = last; one != null; one = one.next) {
+            one.join();
+            System.out.println(one.own); // wrong
+        }
+    }
+}
