@@ -60,7 +60,11 @@ pub(crate) fn handed_to_one(
 fn place_of_task(shared: &ModelFacts<'_>, kind: ThreadKind) -> Option<Handed> {
     let ModelFacts { world, found, .. } = shared;
     match kind.origin {
-        Origin::Task(_) => {
+        Origin::Task(executor) => {
+            // What is made with a queue of the program runs what is in it.
+            if matches!(found.objects[executor].site, Site::New(..)) {
+                return None;
+            }
             let starts = found.starts.get(&kind)?;
             let (&(method, at), 1) = (starts.first()?, starts.len()) else { return None };
             let JavaInstruction::Invoke(how, member) = instruction(world, method, at)? else {
@@ -151,7 +155,11 @@ fn listed(shared: &ModelFacts<'_>, (method, at, number): Handed, object: ObjectI
         _ => None,
     };
     let called = |at: At| match instruction(world, method, at) {
-        Some(JavaInstruction::Invoke(_, member)) => Some(world.names.text(member.name)),
+        Some(JavaInstruction::Invoke(_, member)) => {
+            let by_program =
+                found.invocations.get(&(method, at)).is_none_or(|one| !one.callees.is_empty());
+            Some(world.names.text(member.name)).filter(|_| !by_program)
+        }
         _ => None,
     };
     let Some(mut value) = only(at, number) else { return false };

@@ -267,7 +267,7 @@ fn has_state(world: &World, table: &Table, found: &PointsTo, subject: JavaSubjec
     let of = found.objects[object];
     let name = world.names.text(of.name);
     match of.site {
-        Site::Lambda(..) | Site::Class(_) => false,
+        Site::Lambda(..) | Site::Class(_) | Site::View(..) => false,
         Site::New(..) | Site::Made(..) => {
             of.class.is_some() || !(table.is_immutable(name) || table.is_still(name))
         }

@@ -86,8 +86,7 @@ impl KnownNames {
             init: names.intern("<init>"),
             nothing: names.intern("()V"),
             class: names.intern("java/lang/Class"),
-            fixed: ["List", "Set", "Map"]
-                .map(|one| names.intern(&format!("java/util/ImmutableCollections${one}N"))),
+            fixed: ["List", "Set", "Map"].map(|one| names.intern(&format!("java/util/Fixed{one}"))),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! # Idea
 //! `Collections.synchronizedList(new ArrayList<>())` and its like: nobody has what is wrapped but the wrapper,
-//! so the two are one object, of the wrapper's class, whose methods take its monitor. What makes the inner
+//! so the two are one object, of a class of its own in the table, whose methods take its monitor. What makes the inner
 //! object makes the wrapper, and the call is left out. All that is said of objects, such as who owns them and
 //! of which there is one, is then true of wrappers, too.
 //!
@@ -123,8 +123,7 @@ fn wrappers_of(world: &World, collections: JavaName, method: MemberId) -> Vec<Wr
         let is_constructor = matches!(&body.instructions[initialises.index()],
             JavaInstruction::Invoke(InvokeKind::Special, of) if of.class == inner && text(of.name) == "<init>");
         if is_constructor && (first == wraps || second == wraps) {
-            let class =
-                text(member.name).replace("synchronized", "java/util/Collections$Synchronized");
+            let class = text(member.name).replace("synchronized", "java/util/Synchronized");
             wrappers.push(Wrapper { makes: *makes, initialises, wraps, class });
         }
     }

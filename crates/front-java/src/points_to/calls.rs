@@ -1,5 +1,6 @@
 //! Calls: which method of the program each receiver has, lambdas and what is captured, dynamic calls.
 
+use super::outside::STREAMS;
 use super::{
     Call, CallId, CallReceivers, Doubt, Holder, Invocation, JavaObject, Lambda, NodeSet, ObjectId,
     ObjectSet, Site, Solver, TAKEN, Target, Use, is_reference,
@@ -181,6 +182,11 @@ impl Solver<'_> {
             return;
         }
         let of = self.found.objects[object];
+        // A stream is what it goes over, but has methods of its own.
+        if self.text(member.class).starts_with(STREAMS) {
+            self.library(call, Some(object), member.class);
+            return;
+        }
         let known = self.table.effect(self.text(of.name), self.text(member.name)).is_some();
         self.library(call, Some(object), if known { of.name } else { self.meant(of, member) });
     }

@@ -29,6 +29,7 @@ mod sets;
 mod tasks;
 mod unknown;
 
+pub(crate) use outside::is_collection;
 pub use reached::{CallReceivers, Callbacks, Callees, OutsideEffects};
 pub use sets::ObjectSet;
 

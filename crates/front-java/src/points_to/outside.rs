@@ -15,12 +15,28 @@ use selvedge_base::Id;
 use std::collections::BTreeSet;
 
 /// Methods that give what goes over elements, or ask it.
-const GOING_OVER: [&str; 6] =
-    ["iterator", "listIterator", "elements", "hasNext", "hasPrevious", "hasMoreElements"];
+const GOING_OVER: [&str; 9] = [
+    "iterator",
+    "listIterator",
+    "elements",
+    "hasNext",
+    "hasPrevious",
+    "hasMoreElements",
+    "stream",
+    "parallelStream",
+    "spliterator",
+];
 
-/// What goes over elements.
-const ITERATORS: [&str; 3] =
-    ["java/util/Iterator", "java/util/ListIterator", "java/util/Enumeration"];
+/// Where types of streams are.
+pub(super) const STREAMS: &str = "java/util/stream/";
+
+/// What goes over elements, or is one of them.
+const ITERATORS: [&str; 4] = [
+    "java/util/Iterator",
+    "java/util/ListIterator",
+    "java/util/Enumeration",
+    "java/util/Map$Entry",
+];
 
 impl Solver<'_> {
     /// A method outside the program is called.
@@ -258,7 +274,8 @@ impl Solver<'_> {
         });
         let goes_over = effect.advances
             || GOING_OVER.contains(&self.text(member.name))
-            || ITERATORS.contains(&self.text(member.class));
+            || ITERATORS.contains(&self.text(member.class))
+            || self.text(member.class).starts_with(STREAMS);
         // What is made of nothing compares nothing.
         let types = types_of_parameters(self.text(member.descriptor));
         let is_empty = !types.iter().any(|one| is_reference(one));
@@ -289,7 +306,7 @@ impl Solver<'_> {
         for call in &self.calls {
             let Call { member, ref operands, .. } = *call;
             if member.name == self.known.init
-                && self.text(member.class) == "java/util/LinkedHashMap"
+                && self.text(member.class).starts_with("java/util/")
                 && self.text(member.descriptor) == "(IFZ)V"
                 && let Some(&Some(receiver)) = operands.first()
             {
@@ -490,7 +507,7 @@ impl Solver<'_> {
 }
 
 /// Whether a type is one of those whose objects hold others that are taken over where one is passed.
-pub(super) fn is_collection(descriptor: &str) -> bool {
+pub(crate) fn is_collection(descriptor: &str) -> bool {
     descriptor.starts_with('[')
         || ["Collection", "Map", "SortedSet", "SortedMap", "PriorityQueue", "EnumMap"].iter().any(
             |name| {

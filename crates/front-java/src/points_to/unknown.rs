@@ -23,6 +23,9 @@ impl Solver<'_> {
                 // It may hold whatever unknown code knows, and unknown code what it holds.
                 let held = self.node(Holder::Held(object));
                 self.flow.join(held, pool);
+                // Functions that it keeps may be called at any time.
+                let kept = self.node(Holder::Captured(object, 0));
+                self.copy(kept, pool, None);
                 self.pooled.insert(object);
                 self.pooled_outside.insert(object);
             }

@@ -1,10 +1,10 @@
 //! Which accesses are one step to whoever wrote them, and which calls keep nothing that was read.
 
 use super::{ModelFacts, Walk};
-use crate::class::{At, FieldAccess, JavaInstruction};
+use crate::class::{At, FieldAccess, InvokeKind, JavaInstruction, JavaMember};
 use crate::frames::{Definition, decides};
 use crate::library::{Control, Effect};
-use crate::points_to::{ObjectId, Site};
+use crate::points_to::{ObjectId, Site, is_collection, types_of_parameters};
 use crate::world::{MemberId, Resolution};
 use selvedge_base::Id;
 
@@ -17,9 +17,15 @@ impl Walk<'_, '_, '_> {
         if objects.is_empty() || !objects.iter().all(|one| self.is_safe(one)) {
             return false;
         }
-        let JavaInstruction::Invoke(_, own) = &self.body.instructions[at.index()] else {
+        let JavaInstruction::Invoke(how, own) = &self.body.instructions[at.index()] else {
             return true;
         };
+        let passed = number.checked_sub(usize::from(*how != InvokeKind::Static));
+        if passed.is_some_and(|number| self.goes_over(own, number))
+            && objects.iter().any(|one| self.has_monitor(one))
+        {
+            return false;
+        }
         let is_counter = world.names.text(own.class).starts_with("java/util/concurrent/atomic/");
         let does = |at: At| {
             let invocation = found.invocations.get(&(self.method, at))?;
@@ -57,6 +63,28 @@ impl Walk<'_, '_, '_> {
             }
         }
         true
+    }
+
+    /// Whether a call takes one after the other what a parameter of it holds, and not by `toArray`.
+    fn goes_over(&self, called: &JavaMember, number: usize) -> bool {
+        let names = &self.explorer.shared.world.names;
+        let (class, name) = (names.text(called.class), names.text(called.name));
+        let takes_all = ["java/util/ArrayList", "java/util/Vector", "java/util/LinkedList"];
+        let at_once = (takes_all.contains(&class) && ["<init>", "addAll"].contains(&name))
+            || (["java/util/List", "java/util/Map"].contains(&class) && name == "copyOf");
+        let types = types_of_parameters(names.text(called.descriptor));
+        let is_many = types.get(number).is_some_and(|text| {
+            is_collection(text) || text == "Ljava/lang/Iterable;" || name == "equals"
+        });
+        is_many && !at_once
+    }
+
+    /// Whether methods of an object take its monitor.
+    fn has_monitor(&self, object: ObjectId) -> bool {
+        let ModelFacts { world, table, found, .. } = self.explorer.shared;
+        let of = found.objects[object];
+        let name = world.names.text(of.name);
+        of.class.is_none() && name != "java/lang/StringBuffer" && table.has_monitor(name)
     }
 
     /// Whether calls on an object do not race with each other.

@@ -95,7 +95,7 @@ impl Walk<'_, '_, '_> {
             && invocation.library.values().all(|effect| {
                 effect.is_some_and(|effect| effect.control == Some(Control::Unlocks))
             })
-            && (self.frames.handlers[frame.at].is_empty()
+            && ((self.frames.handlers[frame.at].is_empty() && !shared.frees_unheld)
                 || operands.first().is_some_and(|token| self.is_held(frame, token)));
         let only_joins = !invocation.library.is_empty()
             && invocation.callees.is_empty()
@@ -128,7 +128,9 @@ impl Walk<'_, '_, '_> {
         // With whether clients could call it for each of the receivers.
         let mut reached = BTreeMap::new();
         for (callee, receivers) in invocation.callees.groups() {
-            let mut own = receivers.iter().filter(|&one| fits(one)).peekable();
+            // Functions are called by whatever they are handed to.
+            let is_direct = callee.1;
+            let mut own = receivers.iter().filter(|&one| !is_direct || fits(one)).peekable();
             if own.peek().is_some() {
                 let open = own.all(|one| shared.found.callbacks.contains(one, callee.0));
                 reached.insert(callee, open);

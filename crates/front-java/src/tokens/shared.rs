@@ -62,6 +62,8 @@ pub struct ModelFacts<'a> {
     pub guarded: BTreeMap<ObjectId, ClassId>,
     /// The objects whose monitor has no name, because what shows them may be locked in their place.
     pub(crate) shown: ObjectSet,
+    /// Whether somebody expects that a lock is freed that is not held.
+    pub(crate) frees_unheld: bool,
     /// What unknown code was given somewhere, and what that holds.
     pub pooled: ObjectSet,
     /// Whether it is assumed that all threads are waited for where it looks like it.
@@ -255,6 +257,13 @@ impl<'a> ModelFacts<'a> {
             all.iter().flat_map(|object| [object, behind(found, object)]).collect()
         };
         let guarded = guarded(found, budget)?;
+        let frees_unheld = found.methods.keys().any(|&method| {
+            let handlers = world.of(method).body.iter().flat_map(|body| &body.handlers);
+            let caught = handlers.filter_map(|one| one.catches);
+            caught
+                .into_iter()
+                .any(|class| world.names.text(class) == "java/lang/IllegalMonitorStateException")
+        });
         let shown = locked_when_shown(world, found, facts, budget)?;
         let sides = found.objects.iter_enumerated();
         let sides = sides.filter(|(_, of)| matches!(of.site, Site::View(..)));
@@ -279,6 +288,7 @@ impl<'a> ModelFacts<'a> {
             apart,
             guarded,
             shown,
+            frees_unheld,
             pooled,
             assume_joins: true,
             holds,

@@ -179,3 +179,101 @@ class VectorHeldWrong {
         }
     }
 }
+
+/** A function that a map calls while its monitor is held writes what others read without it. */
+class WrappedFunctionWrong {
+    private static final Map<String, String> TEXTS = new HashMap<>();
+    private static int misses;
+
+    static String get(String key) {
+        synchronized (TEXTS) {
+            return TEXTS.computeIfAbsent(key, one -> {
+                misses++; // wrong
+                return one;
+            });
+        }
+    }
+
+    public static void main(String[] args) {
+        new Thread(() -> get("a")).start();
+        System.out.println(misses); // wrong
+    }
+}
+
+class WrappedFunctionRight {
+    private static final Map<String, String> TEXTS = new HashMap<>();
+    private static int misses;
+
+    static String get(String key) {
+        synchronized (TEXTS) {
+            return TEXTS.computeIfAbsent(key, one -> {
+                misses++;
+                return one;
+            });
+        }
+    }
+
+    public static void main(String[] args) {
+        new Thread(() -> get("a")).start();
+        synchronized (TEXTS) {
+            System.out.println(misses);
+        }
+    }
+}
+
+/** Streams go over a wrapped list without its monitor, and so does whoever copies it into a set. */
+class WrappedStreamWrong {
+    private static final List<String> NAMES = Collections.synchronizedList(new ArrayList<>());
+
+    public static void main(String[] args) {
+        new Thread(() -> NAMES.add("guest")).start(); // wrong
+        System.out.println(NAMES.stream().count()); // wrong
+    }
+}
+
+class WrappedCopiedWrong {
+    private static final List<String> NAMES = Collections.synchronizedList(new ArrayList<>());
+
+    public static void main(String[] args) {
+        new Thread(() -> NAMES.add("guest")).start(); // wrong
+        System.out.println(new java.util.HashSet<>(NAMES).size()); // wrong
+    }
+}
+
+/** A list takes the array of what is wrapped, for which that holds its monitor. */
+class WrappedCopiedRight {
+    private static final List<String> NAMES = Collections.synchronizedList(new ArrayList<>());
+
+    public static void main(String[] args) {
+        new Thread(() -> NAMES.add("guest")).start();
+        System.out.println(new ArrayList<>(NAMES).size());
+    }
+}
+
+/** A wrapped map in the order of access is changed where it is read. */
+class WrappedOrderWrong {
+    private static final Map<String, String> RECENT =
+        Collections.synchronizedMap(new java.util.LinkedHashMap<>(16, .75f, true));
+
+    public static void main(String[] args) {
+        new Thread(() -> RECENT.get("a")).start(); // wrong
+        for (String one : RECENT.keySet()) { // wrong
+            System.out.println(one);
+        }
+    }
+}
+
+/** The functions of a stream are called by its iterator. */
+class StreamIteratorWrong {
+    private static final List<String> NAMES = new ArrayList<>(List.of("a", "b"));
+    private static int asked;
+
+    public static void main(String[] args) {
+        Iterator<String> all = NAMES.stream().map(one -> {
+            asked++; // wrong
+            return one;
+        }).iterator();
+        new Thread(() -> all.next()).start();
+        asked++; // wrong
+    }
+}
