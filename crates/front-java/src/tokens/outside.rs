@@ -344,9 +344,10 @@ impl Walk<'_, '_, '_> {
                     return frame.phase;
                 };
                 let untimed = self.explorer.shared.world.names.text(member.descriptor) == "()V";
-                let is_end = match mask.own {
-                    true => is_object,
-                    false => mask.ends.is_some() && set.only() == mask.ends,
+                let is_end = if mask.own {
+                    is_object
+                } else {
+                    mask.ends.is_some() && set.only() == mask.ends
                 };
                 if untimed && is_end { StartPhase::After } else { frame.phase }
             }
