@@ -222,7 +222,9 @@ impl Solver<'_> {
                 array || plain || self.table.is_listed(own) || !matches!(of.site, Site::New(..))
             }
         };
-        if by_type { member.class } else { of.name }
+        // What is said of a sequence that nothing changes is not true of others.
+        let by_value = self.table.is_open(self.text(member.class)) && !self.table.is_immutable(own);
+        if by_type && !by_value { member.class } else { of.name }
     }
 
     /// Whether a method is visible in its package only, and some class between it and another is not in it.
