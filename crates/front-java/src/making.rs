@@ -268,14 +268,7 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
             self.understood.assumed.extend(assumed(world, &both));
             both
         } else {
-            let plain = |&kind| ModelThread {
-                kind,
-                mask: None,
-                others: BTreeSet::new(),
-                is_object: false,
-                taking: None,
-            };
-            kinds.iter().map(plain).collect()
+            kinds.iter().copied().map(ModelThread::any).collect()
         };
         for thread in &mut together {
             thread.taking = Some(Rc::clone(taking));

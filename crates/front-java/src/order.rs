@@ -23,13 +23,7 @@ pub fn threads(
     second: ThreadKind,
     subject: JavaSubject,
 ) -> [ModelThread; 2] {
-    let plain = |kind| ModelThread {
-        kind,
-        mask: None,
-        others: BTreeSet::new(),
-        is_object: false,
-        taking: None,
-    };
+    let plain = ModelThread::any;
     if first == second {
         // Of two threads at most one is the object, or was given it.
         let others = subject.isolated().map(|object| handed_to_one(shared, first, object));
@@ -290,13 +284,7 @@ fn apart(
     budget: &Budget,
 ) -> Result<bool, StopReason> {
     let Origin::Started(thread) = started.origin else { return Ok(false) };
-    let plain = ModelThread {
-        kind: other,
-        mask: None,
-        others: BTreeSet::new(),
-        is_object: false,
-        taking: None,
-    };
+    let plain = ModelThread::any(other);
     let threads = [ModelThread { kind: starter, mask: Some(mask.clone()), ..plain.clone() }, plain];
     let places = starts_by(shared, JavaSubject::Object(thread), &threads, budget)?;
     Ok(places.is_some_and(|places| {

@@ -433,11 +433,14 @@ pub fn points_to(
     heard: &mut StageHeard<'_>,
 ) -> Result<PointsTo, StopReason> {
     // That streams go on in other threads is known when the whole program is.
-    match solved(world, table, beginning, (unknown, false), budget, heard)? {
-        Some(found) => Ok(found),
-        None => {
-            Ok(solved(world, table, beginning, (unknown, true), budget, heard)?.unwrap_or_default())
+    let mut has_parallel = false;
+    loop {
+        if let Some(found) =
+            solved(world, table, beginning, (unknown, has_parallel), budget, heard)?
+        {
+            return Ok(found);
         }
+        has_parallel = true;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Threads: those that are started, and tasks that code outside runs in threads of its own.
 
+use super::outside::STREAMS;
 use super::{
     Call, CallId, Doubt, Holder, ITERATED, JavaObject, Key, ObjectId, Origin, SUBMITTED, Site,
     Solver, ThreadKind, Use, is_reference, types_of_parameters,
@@ -55,7 +56,7 @@ impl Solver<'_> {
                 })
             }),
             // Streams that may go on in other threads, or that come from code of which nothing is known.
-            None if self.text(member.class).starts_with("java/util/stream/")
+            None if self.text(member.class).starts_with(STREAMS)
                 && (effect.hands || effect.asks) =>
             {
                 let known = |of: JavaObject| match of.site {

@@ -103,8 +103,8 @@ impl Walk<'_, '_, '_> {
                 .library
                 .values()
                 .all(|effect| effect.is_some_and(|effect| effect.control == Some(Control::Joins)));
-        // Who frees a lock that it holds does so, and nobody here looks at who fails otherwise; who waits for a thread goes on only if that has ended, or
-        // somebody interrupts it.
+        // Who frees a lock that it holds does so, and nobody looks at who fails otherwise; who waits for a thread
+        // goes on only if that has ended, or somebody interrupts it.
         let goes_on = only_joins && !shared.found.interrupts && self.is_new(frame.at);
         // A side of a lock that is held, or of an object that is there, is always given.
         let only_looks = !invocation.library.is_empty()

@@ -4,8 +4,8 @@
 use crate::class::{At, FieldAccess, JavaInstruction};
 use crate::facts::{Facts, How};
 use crate::frames::Definition;
-use crate::library::{Control, Table};
-use crate::points_to::PointsTo;
+use crate::library::{Control, Gives, Table};
+use crate::points_to::{Invocation, PointsTo};
 use crate::world::{ClassId, MemberId, Resolution, World};
 use selvedge_base::Id;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,25 +98,16 @@ impl<'a> Guards<'a> {
         let (Some(frames), Some(body)) = (self.found.methods.get(&method), &of.body) else {
             return false;
         };
-        let is_own = |at: At| match frames.operands[at].first().map(|one| &one[..]) {
-            Some([Definition::Parameter(0)]) => true,
-            Some([Definition::Result(made)]) => {
-                matches!(&body.instructions[made.index()], JavaInstruction::Field(FieldAccess::Get, member)
-                    if frames.operands[*made][0][..] == [Definition::Parameter(0)]
-                        && matches!(self.world.field(*member), Resolution::Found(field)
-                            if self.facts.write_once.contains(&field)))
-            }
-            _ => false,
-        };
         let takes = frames.next.ids().filter(|&at| frames.reached[at]).any(|at| {
             match &body.instructions[at.index()] {
-                JavaInstruction::MonitorEnter => is_own(at),
+                JavaInstruction::MonitorEnter => self.is_own(method, at),
                 JavaInstruction::Invoke(..) => {
                     let invocation = self.found.invocations.get(&(method, at));
                     let locks = |control| matches!(control, Some(Control::Locks | Control::Tries));
-                    invocation.is_some_and(|one| {
+                    let takes = |one: &Invocation| {
                         one.library.values().flatten().any(|effect| locks(effect.control))
-                    })
+                    };
+                    invocation.is_some_and(takes) && self.is_own(method, at)
                 }
                 _ => false,
             }
@@ -131,6 +122,38 @@ impl<'a> Guards<'a> {
                         && caller != method
                         && self.is_locked(line, caller, callers - 1)
                 })
+        }
+    }
+
+    /// Whether an instruction works on `this`, on what a field of it holds that is written once, or on a side
+    /// of such a lock.
+    fn is_own(&self, method: MemberId, at: At) -> bool {
+        let (Some(frames), Some(body)) =
+            (self.found.methods.get(&method), &self.world.of(method).body)
+        else {
+            return false;
+        };
+        match frames.operands[at].first().map(|one| &one[..]) {
+            Some(&[Definition::Parameter(0)]) => true,
+            Some(&[Definition::Result(made)]) => match &body.instructions[made.index()] {
+                JavaInstruction::Field(FieldAccess::Get, member) => {
+                    frames.operands[made][0][..] == [Definition::Parameter(0)]
+                        && matches!(self.world.field(*member), Resolution::Found(field)
+                            if self.facts.write_once.contains(&field))
+                }
+                JavaInstruction::Invoke(..) => {
+                    let invocation = self.found.invocations.get(&(method, made));
+                    let gives_side = invocation.is_some_and(|one| {
+                        one.callees.is_empty()
+                            && one.library.values().all(|effect| {
+                                effect.is_some_and(|one| matches!(one.gives, Gives::View(_)))
+                            })
+                    });
+                    gives_side && self.is_own(method, made)
+                }
+                _ => false,
+            },
+            _ => false,
         }
     }
 }

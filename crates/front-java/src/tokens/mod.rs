@@ -300,6 +300,13 @@ pub struct ModelThread {
     pub taking: Option<Rc<BTreeSet<MemberId>>>,
 }
 
+impl ModelThread {
+    /// Any thread of a kind.
+    pub fn any(kind: ThreadKind) -> Self {
+        Self { kind, mask: None, others: BTreeSet::new(), is_object: false, taking: None }
+    }
+}
+
 /// Where a thread is when it starts threads, by the instruction.
 pub type Starts = BTreeSet<(MemberId, At, StartPhase)>;
 

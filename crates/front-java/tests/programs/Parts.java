@@ -257,30 +257,32 @@ class PartOrPlainWrong {
         }
     }
 
-    private final Store store;
+    static class Owner {
+        private final Store store;
 
-    PartOrPlainWrong(boolean plain) {
-        if (plain) {
-            store = new Store();
-        } else {
-            store = new Guarding();
+        Owner(boolean plain) {
+            if (plain) {
+                store = new Store();
+            } else {
+                store = new Guarding();
+            }
+        }
+
+        synchronized int get() {
+            return store.get();
+        }
+
+        synchronized void set(int to) {
+            store.set(to);
+        }
+
+        void add() {
+            set(get() + 1);
         }
     }
 
-    synchronized int get() {
-        return store.get();
-    }
-
-    synchronized void set(int to) {
-        store.set(to);
-    }
-
-    void add() {
-        set(get() + 1); // wrong
-    }
-
     public static void main(String[] args) {
-        PartOrPlainWrong one = new PartOrPlainWrong(args.length == 0);
+        Owner one = new Owner(args.length == 0);
         for (int i = 0; i < 2; i++) {
             new Thread(() -> one.add()).start();
         }
@@ -304,22 +306,69 @@ class PartTakesOtherWrong {
         }
     }
 
-    private final Store store = new Store();
+    static class Owner {
+        private final Store store = new Store();
 
-    synchronized int get() {
-        return store.get(); // wrong
-    }
+        synchronized int get() {
+            return store.get();
+        }
 
-    synchronized void set(int to) {
-        store.set(to); // wrong
-    }
+        synchronized void set(int to) {
+            store.set(to);
+        }
 
-    void add() {
-        set(get() + 1); // wrong
+        void add() {
+            set(get() + 1);
+        }
     }
 
     public static void main(String[] args) {
-        PartTakesOtherWrong one = new PartTakesOtherWrong();
+        Owner one = new Owner();
+        for (int i = 0; i < 2; i++) {
+            new Thread(() -> one.add()).start();
+        }
+    }
+}
+
+/** The same with a lock of the library. */
+class PartTakesLockWrong {
+    private static final java.util.concurrent.locks.ReentrantLock LOG =
+        new java.util.concurrent.locks.ReentrantLock();
+
+    static class Store {
+        private int n;
+
+        int get() {
+            LOG.lock();
+            LOG.unlock();
+            return n; // wrong
+        }
+
+        void set(int to) {
+            LOG.lock();
+            LOG.unlock();
+            n = to; // wrong
+        }
+    }
+
+    static class Owner {
+        private final Store store = new Store();
+
+        synchronized int get() {
+            return store.get();
+        }
+
+        synchronized void set(int to) {
+            store.set(to);
+        }
+
+        void add() {
+            set(get() + 1);
+        }
+    }
+
+    public static void main(String[] args) {
+        Owner one = new Owner();
         for (int i = 0; i < 2; i++) {
             new Thread(() -> one.add()).start();
         }
