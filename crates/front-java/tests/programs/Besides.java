@@ -159,6 +159,25 @@ class HashInTextWrong {
     }
 }
 
+class HashByCallWrong {
+    private int n;
+
+    @Override
+    public int hashCode() {
+        return n; // wrong
+    }
+
+    synchronized void add() {
+        n++; // wrong
+    }
+
+    public static void main(String[] args) {
+        HashByCallWrong one = new HashByCallWrong();
+        new Thread(one::add).start();
+        one.toString();
+    }
+}
+
 class HashInTextRight {
     private int n;
 

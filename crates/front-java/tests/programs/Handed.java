@@ -407,7 +407,7 @@ class JoinedPeerWrong extends Thread {
     @Override
     public void run() {
         if (next != null) {
-            next.own++; // wrong
+            next.own++;
         }
     }
 
