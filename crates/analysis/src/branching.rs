@@ -14,13 +14,12 @@
 
 use crate::choice::has_more_than_events;
 use selvedge_base::Budget;
+use selvedge_locks::chains::is_about;
 use selvedge_logic::BranchingFormula;
 use selvedge_lower::thread::LowerError;
 use selvedge_lower::{LockSet, LoweredThread, lower};
 use selvedge_pds::{Symbol, satisfying, satisfying_among};
-use selvedge_program::{
-    Action, Deed, Event, Feature, Move, Observable, Program, Proposition, ThreadId, Unknown,
-};
+use selvedge_program::{Feature, Program, Proposition, ThreadId, Unknown};
 use selvedge_replay::exhaustive::temporal::state_graph;
 
 /// Whether a formula holds at the start of a program, in every state that a run can begin with.
@@ -117,27 +116,7 @@ fn holds(
         Proposition::In(_, procedure) => thread.procedure(top) == *procedure,
         Proposition::Holds(_, lock) => thread.held(top).contains(*lock),
         Proposition::Unit(_) => thread.in_unit(top),
-        Proposition::About(_, deed) => {
-            let mut offered = thread.rules_of(top);
-            offered.any(|(_, rule)| {
-                let edge = rule.label.step.edge().map(|edge| program.edges[edge].action);
-                match (deed, rule.label.event, edge) {
-                    (Deed::Read(x), Some(Event::Observable(Observable::Read(y))), _)
-                    | (Deed::Write(x), Some(Event::Observable(Observable::Write(y))), _) => *x == y,
-                    (Deed::Acquire(l), Some(Event::Acquire(m)), _)
-                    | (Deed::Release(l), Some(Event::Release(m)), _) => *l == m,
-                    (Deed::Begin, Some(Event::Observable(Observable::BeginUnit)), _)
-                    | (Deed::End, Some(Event::Observable(Observable::EndUnit)), _) => true,
-                    (Deed::Call(f), _, Some(Action::Call(g))) => *f == g,
-                    (Deed::Return(f), _, None) => {
-                        rule.label.step == Move::Return && thread.procedure(top) == *f
-                    }
-                    (Deed::Start(t), Some(Event::Start(u)), _)
-                    | (Deed::Join(t), Some(Event::Join(u)), _) => *t == u,
-                    _ => false,
-                }
-            })
-        }
+        Proposition::About(_, deed) => is_about(program, thread, top, *deed),
         Proposition::Blocked(_) | Proposition::End | Proposition::Deadlock => stuck(),
         Proposition::Ended(_) | Proposition::Condition(_) | Proposition::Takes(..) => false,
     }

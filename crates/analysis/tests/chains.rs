@@ -10,7 +10,7 @@ use selvedge_program::{
     Deed, Formula, Program, Proposition, Question, TemporalQuestion, ThreadId, Unknown, Verdict,
 };
 use selvedge_testkit::chain_formulas::{ChainMaker, With};
-use selvedge_testkit::generate::{Emphasis, Shape, random_model, with_starts};
+use selvedge_testkit::generate::{Emphasis, Shape, make_mutexes, random_model, with_starts};
 use selvedge_testkit::outlined::outlined;
 use selvedge_testkit::queries::{all_races, candidate_deadlocks};
 use selvedge_testkit::{Model, Rng};
@@ -101,7 +101,10 @@ fn run_on(name: &str, with: With, count: u64, model: &dyn Fn(&mut Rng) -> Model)
     for seed in 0..count {
         let mut rng = Rng::new(seed);
         let source = model(&mut rng).to_eml();
-        let program = selvedge_front_eml::parse(&source).program.expect("a program");
+        let mut program = selvedge_front_eml::parse(&source).program.expect("a program");
+        if seed % 3 == 0 {
+            make_mutexes(&mut rng, &mut program);
+        }
         let mut maker = ChainMaker::new(&program, rng, with);
         let questions: Vec<Question> =
             (0..FORMULAS).map(|_| Question::Temporal(maker.question())).collect();

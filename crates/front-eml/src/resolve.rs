@@ -18,6 +18,7 @@ use selvedge_program::{Sort, Type};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::nearest;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// The functions of every process, and complaints about those that mean nothing.
 pub fn resolve<'a>(
@@ -47,6 +48,7 @@ pub fn resolve<'a>(
                 known: true,
                 result: None,
                 scope: Scope::default(),
+                labels: HashMap::new(),
                 loops: 0,
                 atomic: 0,
                 uses_self: false,
@@ -112,6 +114,8 @@ struct Body<'t, 'a> {
     known: bool,
     result: Option<Type>,
     scope: Scope<'a>,
+    /// The labels so far.
+    labels: HashMap<&'a str, Span>,
     /// How many loops are around.
     loops: usize,
     /// How many `atomic` blocks are around.
@@ -192,6 +196,17 @@ impl<'a> Body<'_, 'a> {
             self.scope.unknown.insert(at);
         }
         at
+    }
+
+    /// Declares a label, which names one place of its function.
+    fn label(&mut self, name: Name<'a>) {
+        match self.labels.entry(name.text) {
+            Entry::Occupied(first) => {
+                let first = *first.get();
+                declared_twice("label", "duplicate-label", name, first, self.complaints);
+            }
+            Entry::Vacant(new) => _ = new.insert(name.span),
+        }
     }
 
     fn block(&mut self, block: &Block<'a>) -> resolved::Block<'a> {
@@ -300,7 +315,10 @@ impl<'a> Body<'_, 'a> {
             StatementKind::Join(thread) => {
                 Kind::Join(self.check(|check| check.process(thread, "join"))?)
             }
-            StatementKind::Label(name, inner) => Kind::Label(name.text, self.inner(inner)?),
+            StatementKind::Label(name, inner) => {
+                self.label(*name);
+                Kind::Label(name.text, self.inner(inner)?)
+            }
             StatementKind::Assert(condition) => {
                 Kind::Assert(self.check(|check| check.sorted(condition, Sort::Bool))?)
             }

@@ -416,7 +416,12 @@ impl<'a> Product<'a> {
         self.first_rule.push(self.rules.len() as u32);
         let entry_of = |((entry, _), _): &ProductContext| thread.procedure(*entry);
         let held = thread.held_sets.iter().map(|held| held.intersection(self.tracked));
+        let reacquired = self.base.iter().enumerate().flat_map(|(at, &symbol)| {
+            let locks = thread.reacquired(symbol).filter(|&lock| self.tracked.contains(lock));
+            locks.map(move |lock| (Symbol::from_index(at), lock))
+        });
         LoweredThread {
+            reacquired: reacquired.collect(),
             pds: Pds { states: 1, symbols: self.base.len(), rules: IdVec::from_vec(self.rules) },
             entry: Symbol::from_index(0),
             first_rule: self.first_rule,

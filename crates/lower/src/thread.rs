@@ -33,7 +33,8 @@ use rustc_hash::FxHashMap;
 use selvedge_base::{Budget, Id, IdVec, StopReason};
 use selvedge_pds::{Pds, Rhs, Rule, RuleId, State, Symbol};
 use selvedge_program::{
-    Action, Event, Move, NodeId, Observable, ProcedureId, Program, Successors, Thread, ThreadId,
+    Action, Event, LockId, Move, NodeId, Observable, ProcedureId, Program, Successors, Thread,
+    ThreadId,
 };
 
 /// What a rule stands for.
@@ -64,6 +65,8 @@ pub struct LoweredThread {
     pub(crate) in_unit: IdVec<Symbol, bool>,
     /// The node that each symbol stands for.
     pub(crate) nodes: IdVec<Symbol, NodeId>,
+    /// Where the thread waits for itself, and for which lock; sorted.
+    pub(crate) reacquired: Vec<(Symbol, LockId)>,
     /// The first symbol of each context, and one past the last symbol.
     pub(crate) context_starts: Vec<u32>,
     /// The procedure of each context.
@@ -88,6 +91,13 @@ impl LoweredThread {
     /// Whether the thread is inside a unit of work at `symbol`.
     pub fn in_unit(&self, symbol: Symbol) -> bool {
         self.in_unit[symbol]
+    }
+
+    /// The locks before whose acquisition the thread stands at `symbol` though it holds them, and for
+    /// which it waits for ever, because they are not reentrant.
+    pub fn reacquired(&self, symbol: Symbol) -> impl Iterator<Item = LockId> {
+        let first = self.reacquired.partition_point(|one| one.0 < symbol);
+        self.reacquired[first..].iter().take_while(move |one| one.0 == symbol).map(|one| one.1)
     }
 
     /// The node that `symbol` stands for.
@@ -115,6 +125,7 @@ impl LoweredThread {
     pub fn same_behaviour(&self, other: &Self) -> bool {
         self.entry == other.entry
             && self.pds.symbols == other.pds.symbols
+            && self.reacquired == other.reacquired
             && self.pds.rules.len() == other.pds.rules.len()
             && self.pds.rules.iter().zip(&other.pds.rules).all(|(a, b)| {
                 a.symbol == b.symbol
@@ -320,6 +331,7 @@ struct Lowering<'a> {
     held_of: Vec<u32>,
     in_unit: Vec<bool>,
     nodes: Vec<NodeId>,
+    reacquired: Vec<(Symbol, LockId)>,
     context_of: Vec<u32>,
 }
 
@@ -338,6 +350,7 @@ impl<'a> Lowering<'a> {
             held_of: Vec::new(),
             in_unit: Vec::new(),
             nodes: Vec::new(),
+            reacquired: Vec::new(),
             context_of: Vec::new(),
         }
     }
@@ -365,6 +378,7 @@ impl<'a> Lowering<'a> {
             held_sets: self.held_sets,
             in_unit: IdVec::from_vec(self.in_unit),
             nodes: IdVec::from_vec(self.nodes),
+            reacquired: self.reacquired,
             context_starts: self.context_starts,
             procedures: self.contexts.iter().map(|context| context.procedure).collect(),
         })
@@ -409,6 +423,7 @@ impl<'a> Lowering<'a> {
                     && !source.program.locks[lock].reentrant
                     && held.contains(lock)
                 {
+                    self.reacquired.push((symbol_of(node), lock));
                     continue;
                 }
                 let target = symbol_of(edge.target);

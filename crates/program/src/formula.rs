@@ -179,8 +179,8 @@ pub enum Proposition {
     Holds(ThreadId, LockId),
     /// The thread is in a unit of work.
     Unit(ThreadId),
-    /// The control flow of the thread offers a step that does this, whether or not it can be taken
-    /// now.
+    /// The thread is about to do this: its control flow and its data offer such a step, whether or not
+    /// locks and other threads let it be taken now.
     About(ThreadId, Deed),
     /// The thread was started and has returned from its main.
     Ended(ThreadId),

@@ -134,9 +134,14 @@ fn all_offered(
         let edge = &program.edges[*id];
         Some(edge.source) == top
             && edge.action == action
-            && can_hold(program, state, thread, &conditions(program, edge))
+            && data_allows(program, state, thread, edge)
     };
     program.edges.ids().filter(offers)
+}
+
+/// Whether data lets a thread be about to take an edge from the node on top of its stack.
+pub(crate) fn data_allows(program: &Program, state: &State, thread: ThreadId, edge: &Edge) -> bool {
+    can_hold(program, state, thread, &conditions(program, edge))
 }
 
 /// What data must say where a step is about to be taken.

@@ -121,6 +121,13 @@ pub fn make_volatile(rng: &mut Rng, program: &mut Program) {
     }
 }
 
+/// Makes about half of the locks of a program mutexes.
+pub fn make_mutexes(rng: &mut Rng, program: &mut Program) {
+    for lock in &mut program.locks {
+        lock.reentrant &= rng.percent(50);
+    }
+}
+
 /// Puts a statement somewhere into a process.
 fn place(rng: &mut Rng, model: &mut Model, statement: Statement) {
     let process = rng.below(model.processes.len());

@@ -38,7 +38,8 @@ pub fn random_typed_data_text(rng: &mut Rng, calls: bool, checks: bool) -> Strin
         let guard = if checks && rng.percent(30) { " guarded by m" } else { "" };
         _ = writeln!(text, "global g{global} : {ty}{first}{guard}");
     }
-    _ = writeln!(text, "global a[{}] : mod 2 = 0", rng.between(2, 3));
+    let elements = rng.between(1, 3);
+    _ = writeln!(text, "global a[{elements}] : mod 2 = 0");
     _ = writeln!(text, "global b = F\nglobal c : Colour = $enum(Colour, Red)");
     _ = writeln!(text, "global w : thread = $none");
     if checks && rng.percent(40) {
@@ -50,7 +51,7 @@ pub fn random_typed_data_text(rng: &mut Rng, calls: bool, checks: bool) -> Strin
     for thread in 0..2 {
         let ty = NUMBERS[rng.below(NUMBERS.len())];
         let result = NUMBERS[rng.below(NUMBERS.len())];
-        let mut body = Body { rng, calls, text: ProcedureText::new(), held: false };
+        let mut body = Body { rng, calls, text: ProcedureText::new(), held: false, elements };
         let mut at = 0;
         for _ in 0..body.rng.between(2, 4) {
             at = body.statement(at, 1);
@@ -67,7 +68,8 @@ pub fn random_typed_data_text(rng: &mut Rng, calls: bool, checks: bool) -> Strin
         text.push_str(&lines);
         _ = writeln!(text, "{at} -> {next} skip\n}}");
         if calls {
-            let mut body = Body { rng, calls: false, text: ProcedureText::new(), held: false };
+            let mut body =
+                Body { rng, calls: false, text: ProcedureText::new(), held: false, elements };
             let at = body.statement(0, 0);
             let ProcedureText { lines, next } = body.text;
             let ends = match rng.below(3) {
@@ -129,7 +131,8 @@ pub fn random_step_text(rng: &mut Rng, wide: bool) -> String {
     }
     let ty = NUMBERS[rng.below(NUMBERS.len())];
     let value = if rng.percent(30) { String::new() } else { format!(" = {}", first_of(ty)) };
-    _ = writeln!(text, "global a[{}] : {ty}{value}", rng.between(2, 3));
+    let elements = rng.between(1, 3);
+    _ = writeln!(text, "global a[{elements}] : {ty}{value}");
     let truth = ["T", "F"][rng.below(2)];
     _ = writeln!(text, "global b{}", first(rng, truth.to_owned()));
     _ = writeln!(text, "global c : Colour{}", first(rng, "$enum(Colour, Green)".to_owned()));
@@ -138,7 +141,7 @@ pub fn random_step_text(rng: &mut Rng, wide: bool) -> String {
     _ = writeln!(text, "global t : -1..2{}", first(rng, t.to_string()));
     _ = writeln!(text, "global u : mod 2{}", first(rng, u.to_string()));
     _ = writeln!(text, "global k : 0..5{}", first(rng, k.to_string()));
-    let mut body = Body { rng, calls: false, text: ProcedureText::new(), held: false };
+    let mut body = Body { rng, calls: false, text: ProcedureText::new(), held: false, elements };
     let end = body.statement(0, 0);
     let (lines, nodes) = (body.text.lines, body.text.next);
     _ = writeln!(
@@ -183,6 +186,8 @@ struct Body<'r> {
     calls: bool,
     text: ProcedureText,
     held: bool,
+    /// How many the array has.
+    elements: usize,
 }
 
 impl Body<'_> {
@@ -245,7 +250,7 @@ impl Body<'_> {
             0..=2 => format!("g{} := {}", self.rng.below(2), self.number(2)),
             3 | 4 => format!("t := {}", self.number(2)),
             5 => format!("k := {}", self.number(2)),
-            6 => format!("\"a[{}]\" := {}", self.rng.below(2), self.number(1)),
+            6 => format!("\"a[{}]\" := {}", self.rng.below(self.elements), self.number(1)),
             7 => format!("b := {}", self.condition(1)),
             8 => {
                 let colour = ["Red", "Green", "Blue"][self.rng.below(3)];

@@ -332,9 +332,7 @@ pub(crate) fn atom_holds(
         Proposition::In(_, procedure) => thread.procedure(symbol) == *procedure,
         Proposition::Holds(_, lock) => thread.held(symbol).contains(*lock),
         Proposition::Unit(_) => thread.in_unit(symbol),
-        Proposition::About(_, wanted) => {
-            thread.rules_of(symbol).any(|(_, rule)| deed(program, thread, rule) == Some(*wanted))
-        }
+        Proposition::About(_, wanted) => is_about(program, thread, symbol, *wanted),
         Proposition::Ended(_)
         | Proposition::Blocked(_)
         | Proposition::End
@@ -342,6 +340,12 @@ pub(crate) fn atom_holds(
         | Proposition::Condition(_)
         | Proposition::Takes(..) => false,
     }
+}
+
+/// Whether a thread with this symbol on top of its stack is about to do something, if need be in vain.
+pub fn is_about(program: &Program, thread: &LoweredThread, symbol: Symbol, wanted: Deed) -> bool {
+    thread.reacquired(symbol).any(|lock| wanted == Deed::Acquire(lock))
+        || thread.rules_of(symbol).any(|(_, rule)| deed(program, thread, rule) == Some(wanted))
 }
 
 /// What a rule does, if it is something that formulas can name.

@@ -60,6 +60,7 @@ use crate::tupling::tuples::TupleTable;
 use borders::{Border, Borders, Slot, Standing, between, making, only_order};
 use cast::{Cast, LoweredByLocks, allowed, is_about_tops, participants};
 use claims::{Claims, claims};
+pub use class::is_about;
 use class::{Point, Top};
 use join::{Asked, JoinLink, Part, Way, join, sort};
 use query::{After, ChainQuery, looks_ahead, queries};

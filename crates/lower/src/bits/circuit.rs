@@ -204,6 +204,11 @@ impl Word {
         self.digits.get(at).unwrap_or_else(|| self.sign())
     }
 
+    /// The number where it lies in an interval, and some number of the interval where it does not.
+    pub fn within(self, low: i64, high: i64) -> Self {
+        Self::new(self.digits, self.low.clamp(low, high), self.high.clamp(low, high))
+    }
+
     /// Whether it is negative.
     pub fn sign(&self) -> &Bit {
         self.digits.last().expect("a word has a sign")

@@ -205,7 +205,7 @@ impl<'a> Evaluator<'a> {
             self.operations.push(Operation::Fail(word.outside(low, high)));
             word
         };
-        let word = Word::new(word.digits, word.low.max(low), word.high.min(high));
+        let word = word.within(low, high);
         Ok(encoding.encode(&word))
     }
 
@@ -456,7 +456,7 @@ impl<'a> Evaluator<'a> {
         if !outside.is(false) {
             self.operations.push(Operation::Fail(condition.and(&outside)));
         }
-        let index = Word::new(index.digits, index.low.max(0), index.high.clamp(0, last));
+        let index = index.within(0, last);
         if scene.checked {
             self.allow_element(array, &index, scene, condition)?;
         }

@@ -360,7 +360,8 @@ impl<'a> Search<'a> {
         for thread in self.program.threads.ids() {
             // Ways into an atomic section that has not ended yet, the shortest first.
             let mut open = vec![(Rc::clone(&state), Vec::new(), Taken::by(thread))];
-            let mut inside: FxHashSet<Rc<State>> = FxHashSet::default();
+            // What was done on the way is part of what tells two ways apart.
+            let mut inside: FxHashSet<(Rc<State>, Taken)> = FxHashSet::default();
             let mut next = 0;
             while next < open.len() {
                 let (from, steps, taken) = open[next].clone();
@@ -369,6 +370,8 @@ impl<'a> Search<'a> {
                     let moment = self.moment(&from);
                     let mut taken = taken.clone();
                     taken.deeds.extend(moment.deed(thread, step.step));
+                    taken.deeds.sort_unstable();
+                    taken.deeds.dedup();
                     taken.receivers.extend(step.receivers.iter().map(|receiver| receiver.thread));
                     let mut steps: Vec<(Scheduled, Rc<State>)> = steps.clone();
                     let to = Rc::new(to);
@@ -376,7 +379,7 @@ impl<'a> Search<'a> {
                     if to.in_atomic().is_none() {
                         let target = self.number(to);
                         edges.push(StateEdge { taken, steps, target });
-                    } else if inside.insert(Rc::clone(&to)) {
+                    } else if inside.insert((Rc::clone(&to), taken.clone())) {
                         if inside.len() > MOST_INSIDE {
                             return Err(unsupported(
                                 "an atomic section has too many states inside",

@@ -5,12 +5,18 @@
 //! # Source
 //! [`selvedge_program::formula::Proposition`]; [`crate::run::target`] for who can move.
 
+use crate::moment::data_allows;
 use crate::run::values::View;
 use crate::run::{State, can_move};
-use selvedge_program::{Action, Deed, Move, Program, Proposition, Successors, ThreadId, Valuation};
+use selvedge_program::{
+    Action, Deed, EdgeId, LockId, Move, Program, Proposition, StepKind, Successors, ThreadId,
+    Valuation,
+};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 /// The step that is taken at a moment.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Taken {
     /// Who moves.
     pub thread: ThreadId,
@@ -70,7 +76,7 @@ impl Moment<'_> {
                 if let Deed::Recv(channel) = deed {
                     state.control.is_ready(program, *thread, *channel)
                 } else {
-                    self.offers(*thread, *deed)
+                    self.is_about(*thread, *deed)
                 }
             }
             Proposition::Ended(thread) => !state.waits(*thread) && state.has_ended(*thread),
@@ -106,13 +112,69 @@ impl Moment<'_> {
         })
     }
 
-    /// Whether a step that does this leaves the node on top of a stack, also if it cannot be taken.
-    fn offers(self, thread: ThreadId, deed: Deed) -> bool {
+    /// Whether a thread is about to do this (SEMANTICS, "Moments and formulas"). An atomic section does
+    /// what the ways into it do.
+    fn is_about(self, thread: ThreadId, deed: Deed) -> bool {
+        let Self { program, successors, state: first } = self;
+        let mut seen: Vec<Cow<'_, State>> = vec![Cow::Borrowed(first)];
+        let mut position = 0;
+        while let Some(state) = seen.get(position).cloned() {
+            position += 1;
+            let moment = Moment { program, successors, state: &state };
+            if moment.offers(thread, deed) {
+                return true;
+            }
+            if !moment.leads_into_section(thread) {
+                continue;
+            }
+            // A step with too many outcomes is refused where it is taken.
+            _ = state.successors(program, successors, thread, &mut |_, next| {
+                let new = next.in_atomic().is_some() && seen.iter().all(|one| **one != next);
+                if new {
+                    seen.push(Cow::Owned(next));
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        false
+    }
+
+    /// Whether a step of a thread leads into an atomic section, or on inside of one.
+    fn leads_into_section(self, thread: ThreadId) -> bool {
         let Some(top) = self.state.top(thread) else { return false };
-        let is_exit = self.program.procedures[self.program.nodes[top]].exit == top;
-        let edges = self.successors.of(top).iter().map(|&edge| Move::Edge(edge));
+        let begins = |&edge: &EdgeId| self.program.edges[edge].action == Action::BeginAtomic;
+        self.state.in_atomic().is_some() || self.successors.of(top).iter().any(begins)
+    }
+
+    /// Whether the node on top of a stack offers a step that does this, also if others do not let the
+    /// thread take it.
+    fn offers(self, thread: ThreadId, deed: Deed) -> bool {
+        let Self { program, successors, state } = self;
+        let Some(top) = state.top(thread) else { return false };
+        let is_exit = program.procedures[program.nodes[top]].exit == top;
+        let data_allows = |step: Move| {
+            let edge = step.edge().and_then(|edge| program.edges.get(edge));
+            edge.is_none_or(|edge| data_allows(program, state, thread, edge))
+        };
+        let edges = successors.of(top).iter().map(|&edge| Move::Edge(edge));
         let mut steps = edges.chain(is_exit.then_some(Move::Return));
-        steps.any(|step| self.deed(thread, step) == Some(deed))
+        steps.any(|step| self.attempt(thread, step) == Some(deed) && data_allows(step))
+            && step_kind(deed).is_none_or(|kind| state.control.may(program, thread, kind))
+    }
+
+    /// What a step of a thread would do from here, if locks and units let it: beside what it
+    /// [does](Self::deed) an acquisition for which the thread waits though it has the lock, and the
+    /// release of a lock that it does not hold, which fails.
+    fn attempt(self, thread: ThreadId, step: Move) -> Option<Deed> {
+        let edge = step.edge().and_then(|edge| self.program.edges.get(edge));
+        let holds = |lock: LockId| self.state.control.holds(thread, lock);
+        match edge.map(|edge| edge.action) {
+            Some(Action::Acquire(lock)) if !self.program.locks[lock].reentrant => {
+                Some(Deed::Acquire(lock))
+            }
+            Some(Action::Release(lock)) if !holds(lock) => Some(Deed::Release(lock)),
+            _ => self.deed(thread, step),
+        }
     }
 
     fn somebody_can_move(self) -> bool {
@@ -145,4 +207,24 @@ impl Moment<'_> {
             _ => None,
         }
     }
+}
+
+/// What the automaton of a restriction reads of a step that does this, if it is one of the thread.
+fn step_kind(deed: Deed) -> Option<StepKind> {
+    Some(match deed {
+        Deed::Read(location) => StepKind::Read(location),
+        Deed::Write(location) => StepKind::Write(location),
+        Deed::Acquire(lock) => StepKind::Acquire(lock),
+        Deed::Release(lock) => StepKind::Release(lock),
+        Deed::Begin => StepKind::BeginUnit,
+        Deed::End => StepKind::EndUnit,
+        Deed::Call(procedure) => StepKind::Call(procedure),
+        Deed::Return(procedure) => StepKind::Return(procedure),
+        Deed::Start(thread) => StepKind::Start(thread),
+        Deed::Join(thread) => StepKind::Join(thread),
+        Deed::Send(channel) => StepKind::Send(channel),
+        Deed::Post(channel) => StepKind::Post(channel),
+        Deed::Broadcast(channel) => StepKind::Broadcast(channel),
+        Deed::Recv(_) => return None,
+    })
 }
