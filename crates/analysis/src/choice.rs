@@ -29,7 +29,7 @@ pub(crate) fn choose(
     question: &Question,
     options: &Options,
 ) -> (Vec<Choice>, Option<&'static str>) {
-    let (engines, why) = kinds(prepared, question, options.engine, options.limit.is_some());
+    let (engines, why) = kinds(prepared, question, options);
     let stacks = options.engine.is_none()
         && QuestionKind::of(question) == Temporal
         && prepared.features.contains(Recursion);
@@ -69,11 +69,12 @@ fn deeper_and_deeper(options: &Options) -> Vec<Choice> {
 fn kinds(
     prepared: &Prepared<'_>,
     question: &Question,
-    named: Option<EngineKind>,
-    bounded: bool,
+    options: &Options,
 ) -> (Vec<EngineKind>, Option<&'static str>) {
-    match (named, QuestionKind::of(question)) {
-        (Some(EngineKind::Tupling), kind) if kind != Reach && kind != Temporal => {
+    let bounded = options.limit.is_some();
+    let both_forms = |kind| options.second_form && kind != Reach && kind != Temporal;
+    match (options.engine, QuestionKind::of(question)) {
+        (Some(EngineKind::Tupling), kind) if both_forms(kind) => {
             (vec![EngineKind::Tupling, EngineKind::TuplingBdd], None)
         }
         (Some(engine), _) => (vec![engine], None),

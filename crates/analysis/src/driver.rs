@@ -35,6 +35,8 @@ use std::fmt;
 pub struct Options {
     /// Which engine; chosen by the question and the program if none is named.
     pub engine: Option<EngineKind>,
+    /// Whether `tupling`, if it is named, brings its second form along for what explodes.
+    pub second_form: bool,
     /// How many open calls per thread the exhaustive engine follows.
     pub call_depth: u32,
     /// How many frames of each stack the abstraction of stacks knows at most.
@@ -103,6 +105,7 @@ impl Options {
     pub fn new(engine: Option<EngineKind>) -> Self {
         Self {
             engine,
+            second_form: true,
             call_depth: 8,
             max_known: 8,
             measure: Measure::Rounds,

@@ -10,7 +10,7 @@
 use crate::choice::{has_more_than_events, suits_cpds};
 use selvedge_bounded::Kind;
 use selvedge_lower::events::LEFT_OUT;
-use selvedge_program::{Feature, Features, Question, Resource, Target, Wait};
+use selvedge_program::{Feature, Features, Measure, Question, Resource, Target, Wait};
 
 /// An engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -395,6 +395,21 @@ impl EngineKind {
     /// Whether it can bound contexts as well as rounds.
     pub fn bounds_contexts(self) -> bool {
         self.search().is_none_or(Kind::bounds_contexts)
+    }
+
+    /// Whether the engine has a bound that counts this.
+    ///
+    /// # Errors
+    /// If it has none, with the reason.
+    pub fn takes_bound(self, measure: Measure) -> Result<(), String> {
+        let name = self.name();
+        match (self.search(), measure) {
+            (None, _) => Err(format!("{name} bounds neither rounds nor contexts")),
+            (Some(search), Measure::Contexts) if !search.bounds_contexts() => {
+                Err(format!("{name} bounds rounds only"))
+            }
+            (Some(_), _) => Ok(()),
+        }
     }
 
     /// Whether the engine takes a program with these features and a question about it.

@@ -32,6 +32,7 @@ use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
 use selvedge_program::Units;
 use selvedge_report::Patterns;
+use selvedge_report::portfolio::ALL_ENGINES;
 use std::path::PathBuf;
 use std::time::Duration;
 use temporal::TemporalArgs;
@@ -337,7 +338,7 @@ pub struct AtomicityOptions {
     /// interleavings up to a call depth, or all within a number of rounds [default: the first of
     /// them that can decide the question].
     #[arg(long, value_parser = engines(&[QuestionKind::Atomicity]))]
-    pub engine: Option<EngineKind>,
+    pub engine: Option<EngineChoice>,
     /// How the engine `cpds` works.
     #[command(flatten)]
     pub cpds: CpdsArgs,
@@ -550,13 +551,46 @@ fn engine_values(kinds: &[QuestionKind]) -> Vec<PossibleValue> {
         let declared = engine.declaration();
         PossibleValue::new(declared.name).help(declared.summary)
     };
-    EngineKind::deciding(kinds).into_iter().map(one).collect()
+    let all = PossibleValue::new(ALL_ENGINES)
+        .help("every engine that takes the question, with verdict and cost of each");
+    EngineKind::deciding(kinds).into_iter().map(one).chain([all]).collect()
 }
 
-/// The engines that decide questions of all these kinds.
-pub fn engines(kinds: &[QuestionKind]) -> impl TypedValueParser<Value = EngineKind> + use<> {
+/// The engines that decide questions of all these kinds, or all of them.
+pub fn engines(kinds: &[QuestionKind]) -> impl TypedValueParser<Value = EngineChoice> + use<> {
     PossibleValuesParser::new(engine_values(kinds))
-        .try_map(|name| EngineKind::from_name(&name).ok_or("no such engine"))
+        .try_map(|name| EngineChoice::from_name(&name).ok_or("no such engine"))
+}
+
+/// The engines to ask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EngineChoice {
+    /// Every engine that takes the question.
+    All,
+    /// This one.
+    One(EngineKind),
+}
+
+impl EngineChoice {
+    fn from_name(name: &str) -> Option<Self> {
+        if name == ALL_ENGINES {
+            return Some(Self::All);
+        }
+        EngineKind::from_name(name).map(Self::One)
+    }
+
+    /// The engine, if it is one.
+    pub fn one(self) -> Option<EngineKind> {
+        match self {
+            Self::All => None,
+            Self::One(engine) => Some(engine),
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.one().map_or(ALL_ENGINES, EngineKind::name)
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod exit;
 mod hosts;
 mod input;
 mod interrupt;
+mod meter;
 mod output;
 mod progress;
 mod unread;

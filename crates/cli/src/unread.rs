@@ -53,6 +53,7 @@ impl Unread<'_> {
             elapsed: watch.elapsed(),
             peak_memory: watch.peak_memory(),
             warnings: Vec::new(),
+            portfolio: None,
         };
         let extent = Extent { witnesses: None, most: None, verbose: false, stats: false };
         publish::answers(&answers, report, extent, output).err().unwrap_or(exit)

@@ -234,6 +234,11 @@ fn every_output_is_what_its_schema_says() {
         ("atomicity.json", &["atomicity", "examples/stack.eml", "--property", property][..]),
         ("atomicity.json", &["atomicity", "examples/stack.eml", "--timeout", "0"]),
         ("atomicity.json", &["demo"]),
+        ("atomicity.json", &["atomicity", "examples/stack.eml", "--engine", "all"]),
+        ("race.json", &["race", "examples/missing-lock.eml", "--engine", "all"]),
+        ("deadlock.json", &["deadlock", "examples/bank-transfer.eml", "--engine", "all"]),
+        ("reach.json", &["reach", "examples/overbooking.bp", "--engine", "all"]),
+        ("temporal.json", &["temporal", spool, "E F T1@begun", "--engine", "all"]),
         ("reach.json", &["reach", "examples/overbooking.bp", "--states=list"]),
         ("reach.json", &["reach", "examples/overbooking.bp", "--projection"]),
         (
@@ -275,6 +280,12 @@ fn every_output_is_what_its_schema_says() {
     assert!(findings.iter().any(|finding| finding.get("confirmation").is_some()), "{shown}");
     // Fields that are there only sometimes were there.
     for (schema, field) in [
+        ("atomicity.json", "engines"),
+        ("race.json", "engines"),
+        ("deadlock.json", "engines"),
+        ("reach.json", "engines"),
+        ("temporal.json", "engines"),
+        ("temporal.json", "disagreements"),
         ("reach.json", "failure"),
         ("reach.json", "list"),
         ("reach.json", "projection"),

@@ -5,18 +5,21 @@
 //! is asked is known before the work begins, so whoever waits can be told.
 
 use crate::load::{Model, Property, Text, property};
+use crate::portfolio::{Answered, Meter, ask_all, combine};
 use crate::select;
 use selvedge_analysis::relation::LISTED;
 use selvedge_analysis::{
     DeadlockReport, EngineKind, Instance, InternalError, Listing, Options, Prepared, Progress,
-    RelationReport, Report, answer, answer_deadlocks, answer_relation, instance, left_out,
+    QuestionKind, RelationReport, Report, answer, answer_deadlocks, answer_relation, instance,
+    left_out,
 };
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_program::copies::{CopiesFor, Enough, enough};
 use selvedge_program::{
     Action, LocationId, Program, Question, QuestionRelation, ThreadId, Units, Unknown,
 };
-use selvedge_report::{Answers, Asked, Patterns};
+use selvedge_report::portfolio::ALL_ENGINES;
+use selvedge_report::{Answers, Asked, Patterns, Portfolio};
 use std::time::Duration;
 
 /// What to ask about a model, and whom to ask about.
@@ -102,7 +105,8 @@ pub struct Decided {
     pub not_listed: (u64, u64),
     /// Why there are questions that could not be asked, if so.
     pub unasked: Option<Unknown>,
-    engine: EngineKind,
+    engine: &'static str,
+    left_out: Vec<String>,
 }
 
 impl Inquiry {
@@ -243,7 +247,36 @@ impl Inquiry {
                 (report, (safe, unknown), None)
             }
         };
-        Ok(Decided { report, not_listed, unasked, engine })
+        let left_out = self.left_out(engine);
+        Ok(Decided { report, not_listed, unasked, engine: engine.name(), left_out })
+    }
+
+    /// Puts the questions to every engine.
+    ///
+    /// # Errors
+    /// If all engines that take them end with an internal error.
+    pub fn decide_by_all(
+        &self,
+        options: Options,
+        meter: &mut dyn Meter,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(Decided, Portfolio), InternalError> {
+        let kind = match self.asked() {
+            Asked::Deadlock => QuestionKind::Deadlock,
+            Asked::Race => QuestionKind::Race,
+            _ => QuestionKind::Atomicity,
+        };
+        let ask = |engine, budget: &Budget| {
+            let options = Options { engine: Some(engine), second_form: false, ..options };
+            let Decided { report, unasked, .. } = self.decide(options, budget, progress)?;
+            Ok(Answered { report, unasked })
+        };
+        let (Answered { report, unasked }, portfolio) =
+            combine(ask_all(kind, |_| Ok(()), meter, ask))?;
+        let left_out = self.left_out(EngineKind::Tupling);
+        let decided =
+            Decided { report, not_listed: (0, 0), unasked, engine: ALL_ENGINES, left_out };
+        Ok((decided, portfolio))
     }
 
     /// What an engine leaves out of the model wherever the rest suffices.
@@ -274,7 +307,7 @@ impl Inquiry {
         peak_memory: Option<u64>,
     ) -> Answers<'a> {
         let Self { model, threads, locations, property, trivial, .. } = self;
-        let Decided { report, not_listed, unasked, engine } = decided;
+        let Decided { report, not_listed, unasked, engine, left_out } = decided;
         let of_model = model.warnings.iter().chain(trivial).map(|one| (model.text.source(), one));
         let of_property = property.iter().flat_map(|property| {
             property.warnings.iter().map(|warning| (property.text.source(), warning))
@@ -285,16 +318,17 @@ impl Inquiry {
             asked: self.asked(),
             threads,
             locations,
-            engine: engine.name(),
+            engine,
             chosen: report.chosen,
             answers: &report.answers,
             unasked: unasked.as_ref(),
             not_listed: *not_listed,
-            left_out: self.left_out(*engine),
+            left_out: left_out.clone(),
             statistics: &report.statistics,
             elapsed,
             peak_memory,
             warnings: of_model.chain(of_property).collect(),
+            portfolio: None,
         }
     }
 }

@@ -19,6 +19,7 @@
 //! - [`formulas`]: what a project asks of the runs of its models.
 //! - [`config`], [`suppress`] with [`glob`], [`baseline`] and [`cache`]: what a project keeps about its
 //!   findings.
+//! - [`portfolio`]: the same questions, put to every engine, and what the engines cost.
 //! - [`nwa`]: questions about nested-word automata, and operations on them; [`mod@restrict`]: those that say
 //!   which runs of a thread count.
 //! - [`java`]: what is in class files and archives.
@@ -80,6 +81,7 @@ pub mod language;
 pub mod load;
 pub mod names;
 pub mod nwa;
+pub mod portfolio;
 pub mod reach;
 pub mod render;
 pub mod replay;
@@ -99,7 +101,8 @@ pub use check::{CheckOptions, Fixes, check};
 pub use goals::Goals;
 pub use language::Language;
 pub use load::{Model, Property, Reading, Text, Texts, load};
-pub use reach::{ReachError, ReachOutcome, ReachRequest, reach};
+pub use portfolio::{Cost, Meter};
+pub use reach::{ReachError, ReachOutcome, ReachRequest, reach, reach_by_all};
 pub use restrict::ThreadRestriction;
 pub use temporal::{Explain, Temporal};
 

@@ -6,16 +6,18 @@
 //! 1. Where a thread stands for any number of copies, what is not found with so many is open.
 
 use crate::load::{Model, Text};
+use crate::portfolio::{Answered, Meter, ask_all, combine};
 use crate::select;
 use selvedge_analysis::{
-    EngineKind, Instance, InternalError, Options, Prepared, Progress, Report, answer, instance,
+    EngineKind, Instance, InternalError, Options, Prepared, Progress, QuestionKind, Report, answer,
+    instance,
 };
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_logic::normal::NormalForm;
 use selvedge_logic::show::{chain, show};
 use selvedge_logic::{NoChains, chains, fragment, parse};
 use selvedge_program::{Feature, Formula, Question, TemporalQuestion, ThreadId};
-use selvedge_report::{Answers, Asked, AskedFormula};
+use selvedge_report::{Answers, Asked, AskedFormula, Portfolio};
 use std::time::Duration;
 
 /// How much work may go into making chains only to explain them.
@@ -97,6 +99,25 @@ impl Temporal {
         answer(&prepared, &self.questions, &options, budget, progress)
     }
 
+    /// Puts the formulas to every engine.
+    ///
+    /// # Errors
+    /// If all engines that take them end with an internal error.
+    pub fn decide_by_all(
+        &self,
+        options: Options,
+        meter: &mut dyn Meter,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(Report, Portfolio), InternalError> {
+        let ask = |engine, budget: &Budget| {
+            let options = Options { engine: Some(engine), ..options };
+            let report = self.decide(options, budget, progress)?;
+            Ok(Answered { report, unasked: None })
+        };
+        let members = ask_all(QuestionKind::Temporal, |_| Ok(()), meter, ask);
+        combine(members).map(|(answered, portfolio)| (answered.report, portfolio))
+    }
+
     /// What the reports need.
     pub fn answers<'a>(
         &'a self,
@@ -121,6 +142,7 @@ impl Temporal {
             elapsed,
             peak_memory,
             warnings: model.warnings.iter().map(|one| (model.text.source(), one)).collect(),
+            portfolio: None,
         }
     }
 }

@@ -101,6 +101,8 @@ pub enum Unknown {
     OtherData(Option<String>),
     /// Something that the search needs was lost: a disk, a process; the text says what.
     Outside(String),
+    /// Two engines contradict each other, which is a bug; the text says how.
+    Disagreement(String),
     /// The engine does not handle this program; the text says what is missing.
     Unsupported(String),
 }
@@ -238,6 +240,7 @@ impl fmt::Display for Unknown {
                     Some(why) => write!(f, "; of the runs with values not all were tried: {why}"),
                 }
             }
+            Self::Disagreement(how) => write!(f, "the engines disagree: {how}"),
             Self::Outside(what) | Self::Unsupported(what) => f.write_str(what),
         }
     }

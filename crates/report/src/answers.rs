@@ -6,6 +6,7 @@
 use crate::describe::list;
 use crate::diagnostic::Source;
 use crate::escape::visible;
+use crate::portfolio::Portfolio;
 use selvedge_base::Diagnostic;
 use selvedge_findings::FindingKind;
 use selvedge_program::{
@@ -48,6 +49,8 @@ pub struct Answers<'a> {
     pub peak_memory: Option<u64>,
     /// Complaints that did not stop the analysis, each with the text that it is about.
     pub warnings: Vec<(Source<'a>, &'a Diagnostic)>,
+    /// What every engine says, if all were asked.
+    pub portfolio: Option<&'a Portfolio>,
 }
 
 /// What is no deadlock here.
@@ -143,6 +146,28 @@ pub struct Counts {
     pub unknown: usize,
 }
 
+impl Counts {
+    /// Counts one more answer.
+    pub fn add(&mut self, answer: &Answer) {
+        *match answer.is_good() {
+            Some(true) => &mut self.safe,
+            Some(false) => &mut self.violations,
+            None => &mut self.unknown,
+        } += 1;
+    }
+
+    /// The verdict of all answers: violation over unknown over safe; of formulas, if these are.
+    pub fn verdict(self, temporal: bool) -> &'static str {
+        match (self.violations, self.unknown) {
+            (0, 0) if temporal => "holds",
+            (0, 0) => "safe",
+            (0, _) => "unknown",
+            _ if temporal => "fails",
+            _ => "violation",
+        }
+    }
+}
+
 impl Asked<'_> {
     /// The name of the command.
     pub fn analysis(&self) -> &'static str {
@@ -188,11 +213,7 @@ impl Answers<'_> {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for answer in self.answers {
-            *match answer.is_good() {
-                Some(true) => &mut counts.safe,
-                Some(false) => &mut counts.violations,
-                None => &mut counts.unknown,
-            } += 1;
+            counts.add(answer);
         }
         counts.safe += self.not_listed.0 as usize;
         counts.unknown += self.not_listed.1 as usize;
@@ -208,15 +229,7 @@ impl Answers<'_> {
 
     /// The verdict of the whole run: violation over unknown over safe.
     pub fn verdict(&self) -> &'static str {
-        let counts = self.counts();
-        let temporal = matches!(self.asked, Asked::Temporal(_));
-        match (counts.violations, counts.unknown) {
-            (0, 0) if temporal => "holds",
-            (0, 0) => "safe",
-            (0, _) => "unknown",
-            _ if temporal => "fails",
-            _ => "violation",
-        }
+        self.counts().verdict(matches!(self.asked, Asked::Temporal(_)))
     }
 
     /// Which threads and locations took part, if not all.

@@ -8,6 +8,7 @@
 //!    missing.
 
 mod locks;
+mod portfolio;
 mod reach;
 mod temporal;
 
@@ -64,7 +65,9 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
         not_covered(&mut out, answers, terminal);
         left_out(&mut out, answers, terminal);
     }
-    if options.statistics {
+    if let Some(portfolio) = answers.portfolio {
+        portfolio::render(&mut out, answers, portfolio, options, terminal);
+    } else if options.statistics {
         statistics(&mut out, answers);
     }
     wrap_lines(&out, terminal.width)

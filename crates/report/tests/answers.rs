@@ -39,6 +39,7 @@ fn with_answers<T>(
         elapsed: Duration::from_millis(12),
         peak_memory: Some(3 << 20),
         warnings: Vec::new(),
+        portfolio: None,
     })
 }
 

@@ -1,6 +1,7 @@
 //! # Idea
 //! The arguments of the engine `cpds`, which three commands have.
 
+use super::EngineChoice;
 use clap::{Args, ValueEnum};
 use selvedge_analysis::{Abstraction, CpdsOptions, EngineKind, Reentrant};
 
@@ -29,8 +30,9 @@ impl CpdsArgs {
     }
 
     /// What is wrong with them if this engine is named.
-    pub fn misfit(self, engine: Option<EngineKind>) -> Option<&'static str> {
+    pub fn misfit(self, engine: Option<EngineChoice>) -> Option<&'static str> {
         let given = self.reentrant.is_some() || self.abstraction.is_some() || self.max_k.is_some();
+        let engine = engine.and_then(EngineChoice::one);
         let other = engine.is_some_and(|engine| engine != EngineKind::Cpds);
         (given && other).then_some("--reentrant, --abstraction and --max-k are for engine cpds")
     }

@@ -2,9 +2,9 @@
 //! The arguments of `race` and `deadlock`, which ask about single moments.
 
 use super::cpds::CpdsArgs;
-use super::{ExtentOptions, ReportOptions};
+use super::{EngineChoice, ExtentOptions, ReportOptions};
 use clap::{Args, ValueHint};
-use selvedge_analysis::{EngineKind, QuestionKind};
+use selvedge_analysis::QuestionKind;
 use selvedge_library::restrict::parse_assignment;
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub struct RaceArgs {
     /// The decision procedure: lock histories, all interleavings up to a call depth, languages with
     /// common actions, or states.
     #[arg(long, value_parser = super::engines(&[QuestionKind::Race]))]
-    pub engine: Option<EngineKind>,
+    pub engine: Option<EngineChoice>,
     /// How the engine `cpds` works.
     #[command(flatten)]
     pub cpds: CpdsArgs,
@@ -58,7 +58,7 @@ pub struct DeadlockArgs {
     pub dot: bool,
     /// The decision procedure: lock histories, or all interleavings up to a call depth.
     #[arg(long, value_parser = super::engines(&[QuestionKind::Deadlock]))]
-    pub engine: Option<EngineKind>,
+    pub engine: Option<EngineChoice>,
     /// Whom to ask about and how to answer.
     #[command(flatten)]
     pub options: MeetingOptions,

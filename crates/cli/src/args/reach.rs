@@ -2,9 +2,9 @@
 //! The arguments of `reach` and `sequentialize`, which ask about programs with data.
 
 use super::cpds::CpdsArgs;
-use super::{CopyOptions, LimitOptions, ReportOptions, parse_nodes};
+use super::{CopyOptions, EngineChoice, LimitOptions, ReportOptions, parse_nodes};
 use clap::{Args, ValueEnum, ValueHint};
-use selvedge_analysis::{EngineKind, QuestionKind};
+use selvedge_analysis::QuestionKind;
 use selvedge_library::Language;
 use std::path::{Path, PathBuf};
 
@@ -153,7 +153,7 @@ pub struct ReachArgs {
     pub contexts: Option<u32>,
     /// The decision procedure [default: chosen by recursion, the data, and whether a bound is given].
     #[arg(long, value_parser = super::engines(&[QuestionKind::Reach]))]
-    pub engine: Option<EngineKind>,
+    pub engine: Option<EngineChoice>,
     /// How the engine `cpds` works.
     #[command(flatten)]
     pub cpds: CpdsArgs,

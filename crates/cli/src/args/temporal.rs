@@ -2,10 +2,10 @@
 //! The arguments of `temporal`.
 
 use super::reach::Input;
-use super::{ExtentOptions, ReportOptions, engine_values};
+use super::{EngineChoice, ExtentOptions, ReportOptions, engine_values};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
-use selvedge_analysis::{EngineKind, Options, QuestionKind};
+use selvedge_analysis::{Options, QuestionKind};
 use std::path::PathBuf;
 
 /// Shown after the help of `temporal`.
@@ -33,12 +33,12 @@ const AUTO: &str = "auto";
 
 /// An engine, or none: then the first that can decide the formula.
 #[derive(Clone, Copy, Debug)]
-pub struct EngineOrAuto(pub Option<EngineKind>);
+pub struct EngineOrAuto(pub Option<EngineChoice>);
 
 fn engines_or_auto() -> impl TypedValueParser<Value = EngineOrAuto> {
     let auto = PossibleValue::new(AUTO).help("the first that can decide the formula");
     let all = std::iter::once(auto).chain(engine_values(&[QuestionKind::Temporal]));
-    PossibleValuesParser::new(all).map(|name| EngineOrAuto(EngineKind::from_name(&name)))
+    PossibleValuesParser::new(all).map(|name| EngineOrAuto(EngineChoice::from_name(&name)))
 }
 
 /// The arguments of `temporal`.

@@ -1,8 +1,8 @@
 //! # Idea
 //! `selvedge atomicity`: what the file and the options ask.
 
-use super::inquiry::{answer, inquire_deeper};
-use crate::args::{AtomicityArgs, AtomicityOptions};
+use super::inquiry::{Asking, answer, inquire_deeper};
+use crate::args::{AtomicityArgs, AtomicityOptions, EngineChoice};
 use crate::exit::Exit;
 use crate::input::{self, Model};
 use crate::output::Output;
@@ -35,6 +35,7 @@ pub fn analyse(
         return Err(Exit::BadInput);
     }
     let file = model.text.name.clone();
+    let all = options.engine == Some(EngineChoice::All);
     let subject = match &options.property {
         Some(path) => {
             let read = input::read_within(path, output, watch.budget(), |_| ());
@@ -49,7 +50,7 @@ pub fn analyse(
         subject,
         threads: options.threads.clone(),
         locations: options.locations.clone(),
-        list_all: options.all_questions,
+        list_all: options.all_questions || all,
         copies: options.extent.copies.copies,
     });
     let analysis = Options {
@@ -57,7 +58,7 @@ pub fn analyse(
         limit: options.rounds,
         cpds: options.cpds.options(),
         max_nodes: options.extent.max_nodes,
-        ..Options::new(options.engine)
+        ..Options::new(options.engine.and_then(EngineChoice::one))
     };
     let inquiry = request.and_then(|request| {
         let model = input::restricted(model, &options.restrict, output, watch.budget())?;
@@ -65,7 +66,8 @@ pub fn analyse(
     });
     let inquiry =
         inquiry.map_err(|exit| unread(Path::new(&file), options, watch).publish(exit, output))?;
-    answer(&inquiry, analysis, &options.report, options.extent.shown(), watch, output)
+    let asking = Asking { analysis, all: all.then_some(options.extent.limits) };
+    answer(&inquiry, asking, &options.report, options.extent.shown(), watch, output)
 }
 
 /// What to say if the model or its property is not read to the end.
@@ -76,7 +78,7 @@ fn unread<'a>(file: &'a Path, options: &'a AtomicityOptions, watch: &'a Watch) -
     Unread {
         file,
         asked: property.map_or(Asked::Patterns(patterns, options.units.into()), Asked::Property),
-        engine: options.engine.unwrap_or(EngineKind::Tupling).name(),
+        engine: options.engine.unwrap_or(EngineChoice::One(EngineKind::Tupling)).name(),
         report: &options.report,
         watch,
     }

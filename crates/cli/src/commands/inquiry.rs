@@ -2,20 +2,22 @@
 //! What `atomicity`, `race` and `deadlock` share: from a model and what is asked about it to answers
 //! under the limits, and from the answers to the screen.
 
-use crate::args::ReportOptions;
+use crate::args::{LimitOptions, ReportOptions};
 use crate::check::finish::say_left_out;
 use crate::check::publish;
 use crate::exit::Exit;
 use crate::input;
+use crate::meter::EngineMeter;
 use crate::output::Output;
 use crate::progress::{self, Position};
 use crate::watchdog::{Done, Watch, within};
-use selvedge_analysis::Options;
+use selvedge_analysis::{Options, Progress};
 use selvedge_base::Budget;
 use selvedge_library::render::Extent;
 use selvedge_library::render::Format;
 use selvedge_library::{Inquiry, InquiryError, Model, Request, Subject};
 use selvedge_program::{Feature, Verdict};
+use selvedge_report::{Answers, EngineOutcome};
 
 /// Asks something about a model. Mistakes have been printed when this returns.
 pub fn inquire(
@@ -68,10 +70,19 @@ pub fn inquire_deeper(
     inquire(model, request, output, watch.budget())
 }
 
+/// How to answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking {
+    /// How an engine analyses.
+    pub analysis: Options,
+    /// The limits of each engine, if every engine is asked.
+    pub all: Option<LimitOptions>,
+}
+
 /// Answers what is asked, and prints the answers.
 pub fn answer(
     inquiry: &Inquiry,
-    analysis: Options,
+    Asking { analysis, all }: Asking,
     report: &ReportOptions,
     extent: Extent,
     watch: &Watch,
@@ -84,17 +95,26 @@ pub fn answer(
             scope.spawn(|| progress::show(&inquiry.model.program, &position, &done));
         }
         let _end = done.guard();
-        inquiry.decide(analysis, watch.budget(), &mut |at| {
+        let mut note = |at: Progress<'_>| {
             if wanted {
                 position.note(&at);
             }
-        })
+        };
+        match all {
+            None => {
+                inquiry.decide(analysis, watch.budget(), &mut note).map(|decided| (decided, None))
+            }
+            Some(limits) => inquiry
+                .decide_by_all(analysis, &mut EngineMeter::new(limits), &mut note)
+                .map(|(decided, portfolio)| (decided, Some(portfolio))),
+        }
     });
-    let decided = decided.map_err(|error| {
+    let (decided, portfolio) = decided.map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
     let answers = inquiry.answers(&decided, watch.elapsed(), watch.peak_memory());
+    let answers = Answers { portfolio: portfolio.as_ref(), ..answers };
     let extent = Extent { most: watch.most_interleavings(), ..extent };
     if let Some(most) = extent.most
         && report.format != Format::Text
@@ -102,5 +122,25 @@ pub fn answer(
         say_left_out(answers.counts().violations.saturating_sub(most), output);
     }
     publish::answers(&answers, report, extent, output)?;
-    Ok(Exit::from_verdict(answers.verdict()))
+    Ok(exit_of(&answers, output))
+}
+
+/// How a run with these answers ends. Engines that contradict each other are a bug, which has been told
+/// in the answers, and so is an engine that leaves a question open with an internal error.
+pub fn exit_of(answers: &Answers<'_>, output: Output) -> Exit {
+    let exit = Exit::from_verdict(answers.verdict());
+    let Some(portfolio) = answers.portfolio else { return exit };
+    for one in &portfolio.disagreements {
+        let sentence = one.sentence(answers.program);
+        output.complain(&format!("internal error: the engines disagree: {sentence}"));
+    }
+    let failed = portfolio.rows.iter().filter(|row| row.outcome == EngineOutcome::Failed);
+    for row in failed.clone() {
+        let reason = row.reason.as_deref().unwrap_or_default();
+        let engine = row.engine;
+        output.warn(&format!("engine {engine} ended with an internal error: {reason}"));
+    }
+    let contradicted = !portfolio.disagreements.is_empty();
+    let open = exit == Exit::Unknown && failed.count() > 0;
+    if contradicted || open { Exit::Internal } else { exit }
 }

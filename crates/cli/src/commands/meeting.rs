@@ -1,7 +1,8 @@
 //! # Idea
 //! `selvedge race` and `selvedge deadlock`: what the file and the options ask about single moments.
 
-use super::inquiry::{answer, inquire_deeper};
+use super::inquiry::{Asking, answer, inquire_deeper};
+use crate::args::EngineChoice;
 use crate::args::meeting::{DeadlockArgs, MeetingOptions, RaceArgs};
 use crate::exit::Exit;
 use crate::input;
@@ -11,6 +12,7 @@ use crate::watchdog::{Limits, Watch};
 use selvedge_analysis::{EngineKind, Options, lock_order};
 use selvedge_library::{Inquiry, Request, Subject};
 use selvedge_report::Asked;
+use selvedge_report::portfolio::ALL_ENGINES;
 use std::path::Path;
 use std::time::Instant;
 
@@ -18,21 +20,28 @@ use std::time::Instant;
 pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
     let locations = args.locations.clone();
     let options = &args.options;
-    let request =
-        Request { list_all: args.all_questions, ..request(Subject::Races, locations, options) };
+    let all = args.engine == Some(EngineChoice::All);
+    let request = Request {
+        list_all: args.all_questions || all,
+        ..request(Subject::Races, locations, options)
+    };
     if let Some(message) = args.cpds.misfit(args.engine) {
         output.complain(message);
         return Err(Exit::BadInput);
     }
-    let analysis = Options { cpds: args.cpds.options(), ..Options::new(args.engine) };
-    run(&args.file, request, Asked::Race, options, analysis, false, output)
+    let engine = args.engine.and_then(EngineChoice::one);
+    let analysis = Options { cpds: args.cpds.options(), ..Options::new(engine) };
+    let asking = Asking { analysis, all: all.then_some(options.extent.limits) };
+    run(&args.file, request, Asked::Race, options, asking, false, output)
 }
 
 /// Runs `deadlock`.
 pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
     let request = request(Subject::Deadlocks, None, &args.options);
-    let analysis = Options::new(args.engine);
-    run(&args.file, request, Asked::Deadlock, &args.options, analysis, args.dot, output)
+    let analysis = Options::new(args.engine.and_then(EngineChoice::one));
+    let all = args.engine == Some(EngineChoice::All);
+    let asking = Asking { analysis, all: all.then_some(args.options.extent.limits) };
+    run(&args.file, request, Asked::Deadlock, &args.options, asking, args.dot, output)
 }
 
 fn request(subject: Subject, locations: Option<Vec<String>>, options: &MeetingOptions) -> Request {
@@ -46,7 +55,7 @@ fn run(
     request: Request,
     asked: Asked<'_>,
     options: &MeetingOptions,
-    analysis: Options,
+    Asking { analysis, all }: Asking,
     dot: bool,
     output: Output,
 ) -> Result<Exit, Exit> {
@@ -58,13 +67,17 @@ fn run(
     let analysis =
         Options { call_depth: options.depth, max_nodes: options.extent.max_nodes, ..analysis };
     let inquiry = model.and_then(|model| inquire_deeper(model, request, analysis, output, watch));
-    let engine = analysis.engine.unwrap_or(EngineKind::Tupling).name();
+    let engine = match all {
+        Some(_) => ALL_ENGINES,
+        None => analysis.engine.unwrap_or(EngineKind::Tupling).name(),
+    };
     let unread = Unread { file, asked, engine, report: &options.report, watch };
     let inquiry = inquiry.map_err(|exit| if dot { exit } else { unread.publish(exit, output) })?;
     if dot {
         return graph(&inquiry, watch, output);
     }
-    answer(&inquiry, analysis, &options.report, options.extent.shown(), watch, output)
+    let asking = Asking { analysis, all };
+    answer(&inquiry, asking, &options.report, options.extent.shown(), watch, output)
 }
 
 /// Prints the order in which these threads take the locks.

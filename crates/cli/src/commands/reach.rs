@@ -2,6 +2,8 @@
 //! `selvedge reach`: from the file and the options to one question about data, from the question to
 //! an answer under the limits, from the answer to the screen.
 
+use super::inquiry::exit_of;
+use crate::args::EngineChoice;
 use crate::args::reach::{ReachArgs, ReductionName, SearchName, StatesForm, StoreName};
 use crate::asked;
 use crate::check::publish;
@@ -9,6 +11,7 @@ use crate::checkpoint::{CheckpointFolder, RunIdentity};
 use crate::exit::Exit;
 use crate::hosts::{self, Introduction, Seat};
 use crate::input::{self, Model, Reading};
+use crate::meter::EngineMeter;
 use crate::output::Output;
 use crate::progress;
 use crate::unread::Unread;
@@ -16,9 +19,9 @@ use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{EngineKind, Journal, Options, SearchMeans};
 use selvedge_base::Budget;
 use selvedge_library::render::{Extent, Format};
-use selvedge_library::{ReachError, ReachOutcome, ReachRequest, reach};
+use selvedge_library::{ReachError, ReachOutcome, ReachRequest, reach, reach_by_all};
 use selvedge_program::{Bound, Measure, Verdict};
-use selvedge_report::{Asked, Reach, Sought};
+use selvedge_report::{Answers, Asked, Portfolio, Reach, Sought};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -49,7 +52,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     let model = input::data_model(&args.input.files, reading, output, watch.budget());
     let model = model.map_err(|exit| unread(args, &watch).publish(exit, output))?;
     let rounds_only = |engine: &EngineKind| !engine.bounds_contexts() && args.contexts.is_some();
-    if let Some(engine) = args.engine.filter(rounds_only) {
+    if let Some(engine) = args.engine.and_then(EngineChoice::one).filter(rounds_only) {
         let name = engine.name();
         output.complain(&format!(
             "engine {name} bounds rounds only; use --rounds, or lazy, eager or explicit for contexts"
@@ -64,13 +67,14 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     model.program.spurious_wakeups |= args.spurious_wakeups;
     let means = means(args, &model, &watch, output)?;
     let request = request(args, means.search);
-    let reached = search(model, &request, args, watch.budget()).map_err(|error| match error {
-        ReachError::Wrong(diagnostic) => asked::wrong(&args.asked, *diagnostic, output),
-        ReachError::Internal(error) => {
-            output.complain(&format!("internal error: {error}"));
-            Exit::Internal
-        }
-    })?;
+    let (reached, portfolio) =
+        search(model, &request, args, watch.budget()).map_err(|error| match error {
+            ReachError::Wrong(diagnostic) => asked::wrong(&args.asked, *diagnostic, output),
+            ReachError::Internal(error) => {
+                output.complain(&format!("internal error: {error}"));
+                Exit::Internal
+            }
+        })?;
     if let Some(seat) = &means.seat {
         seat.part();
     }
@@ -84,6 +88,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         return Ok(Exit::from_verdict(answers.verdict()));
     }
     let answers = reached.answers(watch.elapsed(), watch.peak_memory());
+    let answers = Answers { portfolio: portfolio.as_ref(), ..answers };
     let extent = Extent {
         witnesses: (!args.no_witness).then_some(1),
         most: None,
@@ -91,7 +96,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         stats: args.stats,
     };
     publish::answers(&answers, &args.report, extent, output)?;
-    let exit = Exit::from_verdict(answers.verdict());
+    let exit = exit_of(&answers, output);
     let kept = args.checkpoint.as_ref().or(args.resume.as_ref());
     if let Some(folder) =
         kept.filter(|_| exit == Exit::Unknown && watch.budget().stopped().is_some())
@@ -106,12 +111,17 @@ fn misfit(args: &ReachArgs) -> Option<&'static str> {
     if let Some(message) = args.cpds.misfit(args.engine) {
         return Some(message);
     }
-    let transactions = args.engine == Some(EngineKind::Transactions);
+    let transactions = args.engine == Some(EngineChoice::One(EngineKind::Transactions));
+    if args.engine == Some(EngineChoice::All) && (args.projection || args.states.is_some()) {
+        return Some("--projection and --states are for one engine; name it with --engine");
+    }
     let bounded = args.rounds.is_some() || args.contexts.is_some() || args.projection;
     if transactions && bounded {
         return Some("--rounds, --contexts and --projection do not go with engine transactions");
     }
-    if args.engine == Some(EngineKind::Cpds) && (bounded || args.states.is_some()) {
+    if args.engine == Some(EngineChoice::One(EngineKind::Cpds))
+        && (bounded || args.states.is_some())
+    {
         return Some(
             "--rounds, --contexts, --projection and --states do not go with engine cpds; \
              --max-k bounds it",
@@ -125,10 +135,11 @@ fn misfit(args: &ReachArgs) -> Option<&'static str> {
     let permutes = |engine| {
         matches!(engine, EngineKind::Transactions | EngineKind::Explicit | EngineKind::Lazy)
     };
-    if args.no_symmetry && !args.engine.is_none_or(permutes) {
+    if args.no_symmetry && !args.engine.and_then(EngineChoice::one).is_none_or(permutes) {
         return Some("--no-symmetry is for engines transactions, explicit and lazy");
     }
-    if args.asked.deadlocks && (bounded || args.engine.is_some() && !transactions) {
+    let other = args.engine.and_then(EngineChoice::one).is_some() && !transactions;
+    if args.asked.deadlocks && (bounded || other) {
         return Some("--deadlocks is decided by engine transactions, which bounds nothing");
     }
     let lossy = args.reduction.is_some_and(|reduction| reduction != ReductionName::None);
@@ -216,7 +227,7 @@ fn unread<'a>(args: &'a ReachArgs, watch: &'a Watch) -> Unread<'a> {
             starts_per_site: None,
             why: args.why.as_deref(),
         }),
-        engine: args.engine.map_or("none", EngineKind::name),
+        engine: args.engine.map_or("none", EngineChoice::name),
         report: &args.report,
         watch,
     }
@@ -302,7 +313,7 @@ fn identity(args: &ReachArgs, model: &Model) -> RunIdentity {
     let settings = vec![
         ("question", format!("{:?}", asked::wanted(&args.asked))),
         ("states", chosen(args.states)),
-        ("engine", args.engine.map_or("default", EngineKind::name).to_owned()),
+        ("engine", args.engine.map_or("default", EngineChoice::name).to_owned()),
         ("reduction", chosen(args.reduction)),
         ("protection", chosen(args.protection)),
         ("depth", args.depth.to_string()),
@@ -345,7 +356,11 @@ fn request<'a>(args: &'a ReachArgs, means: Option<&'static SearchMeans>) -> Reac
             workers: workers(args),
             alone: if args.workers.is_some() { 0 } else { ALONE },
             means,
-            ..Options::new(args.engine.or(for_transactions(args).map(|_| EngineKind::Transactions)))
+            ..Options::new(
+                args.engine
+                    .and_then(EngineChoice::one)
+                    .or(for_transactions(args).map(|_| EngineKind::Transactions)),
+            )
         },
     }
 }
@@ -356,7 +371,7 @@ fn search<'a>(
     request: &'a ReachRequest<'a>,
     args: &ReachArgs,
     budget: &Budget,
-) -> Result<ReachOutcome<'a>, ReachError> {
+) -> Result<(ReachOutcome<'a>, Option<Portfolio>), ReachError> {
     let measure = request.measure(&model);
     let (done, level) = (Done::default(), Mutex::new(Bound { measure, limit: 0 }));
     std::thread::scope(|scope| {
@@ -370,6 +385,11 @@ fn search<'a>(
             let mut level = level.lock().unwrap_or_else(PoisonError::into_inner);
             *level = at.bound.unwrap_or(Bound { measure, limit: 0 });
         };
-        reach(model, request, budget, &mut note, &mut larger)
+        if args.engine == Some(EngineChoice::All) {
+            let mut meter = EngineMeter::new(args.limits);
+            let all = reach_by_all(&model, request, &mut meter, &mut note, &mut larger);
+            return all.map(|(reached, portfolio)| (reached, Some(portfolio)));
+        }
+        reach(model, request, budget, &mut note, &mut larger).map(|reached| (reached, None))
     })
 }

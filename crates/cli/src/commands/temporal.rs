@@ -2,17 +2,20 @@
 //! `selvedge temporal`: from a file and formulas to questions about runs, from questions to answers
 //! under the limits, from answers to the screen.
 
+use super::inquiry::exit_of;
+use crate::args::EngineChoice;
 use crate::args::temporal::TemporalArgs;
 use crate::check::publish;
 use crate::exit::Exit;
 use crate::input::{self, Reading, Text};
+use crate::meter::EngineMeter;
 use crate::output::Output;
 use crate::progress::{self, Position};
 use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
-use selvedge_analysis::{EngineKind, Options};
+use selvedge_analysis::{Options, Progress};
 use selvedge_library::{Explain, Temporal};
-use selvedge_report::Asked;
+use selvedge_report::{Answers, Asked};
 use std::time::Instant;
 
 /// Runs the command.
@@ -24,7 +27,7 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
     let model = input::data_model(&args.input.files, reading, output, budget);
     let model = model.map_err(|exit| {
         let asked = Asked::Temporal(&[]);
-        let engine = args.engine.0.map_or("none", EngineKind::name);
+        let engine = args.engine.0.map_or("none", EngineChoice::name);
         let (file, report, watch) = (&*args.input.files.file, &args.report, &watch);
         Unread { file, asked, engine, report, watch }.publish(exit, output)
     })?;
@@ -48,7 +51,7 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
         call_depth: args.depth,
         max_known: args.max_k,
         max_chains: args.max_chains,
-        ..Options::new(args.engine.0)
+        ..Options::new(args.engine.0.and_then(EngineChoice::one))
     };
     let (position, done, wanted) = (Position::default(), Done::default(), progress::wanted());
     let report = std::thread::scope(|scope| {
@@ -56,17 +59,24 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
             scope.spawn(|| progress::show(&temporal.model.program, &position, &done));
         }
         let _end = done.guard();
-        temporal.decide(options, budget, &mut |at| {
+        let mut note = |at: Progress<'_>| {
             if wanted {
                 position.note(&at);
             }
-        })
+        };
+        if args.engine.0 == Some(EngineChoice::All) {
+            let mut meter = EngineMeter::new(args.extent.limits);
+            let all = temporal.decide_by_all(options, &mut meter, &mut note);
+            return all.map(|(report, portfolio)| (report, Some(portfolio)));
+        }
+        temporal.decide(options, budget, &mut note).map(|report| (report, None))
     });
-    let report = report.map_err(|error| {
+    let (report, portfolio) = report.map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
     let answers = temporal.answers(&report, watch.elapsed(), watch.peak_memory());
+    let answers = Answers { portfolio: portfolio.as_ref(), ..answers };
     publish::answers(&answers, &args.report, args.extent.shown(), output)?;
-    Ok(Exit::from_verdict(answers.verdict()))
+    Ok(exit_of(&answers, output))
 }

@@ -139,6 +139,7 @@ fn with_moments<T>(
         elapsed: Duration::from_millis(12),
         peak_memory: None,
         warnings: Vec::new(),
+        portfolio: None,
     })
 }
 
