@@ -22,6 +22,15 @@ pub struct SourceLabel {
     pub text: String,
 }
 
+/// A change of a text that repairs it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replacement {
+    /// The bytes that it replaces; none if it inserts.
+    pub span: Span,
+    /// What stands there then.
+    pub text: String,
+}
+
 /// One complaint about a source text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
@@ -37,6 +46,8 @@ pub struct Diagnostic {
     pub secondary: Vec<SourceLabel>,
     /// What to do about it.
     pub help: Option<String>,
+    /// The same as a change of the text, where one is known.
+    pub replacement: Option<Replacement>,
 }
 
 impl Diagnostic {
@@ -54,6 +65,7 @@ impl Diagnostic {
             primary: Some(SourceLabel { span, text: remark.into() }),
             secondary: Vec::new(),
             help: None,
+            replacement: None,
         }
     }
 
@@ -66,6 +78,7 @@ impl Diagnostic {
             primary: None,
             secondary: Vec::new(),
             help: None,
+            replacement: None,
         }
     }
 
@@ -87,6 +100,13 @@ impl Diagnostic {
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// The same with a change of the text that repairs it.
+    #[must_use]
+    pub fn with_replacement(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.replacement = Some(Replacement { span, text: text.into() });
         self
     }
 

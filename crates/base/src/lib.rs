@@ -21,6 +21,6 @@ pub mod id;
 pub mod place;
 
 pub use budget::{Budget, SearchFigures, StopReason};
-pub use diagnostic::{Diagnostic, Severity, SourceLabel};
+pub use diagnostic::{Diagnostic, Replacement, Severity, SourceLabel};
 pub use id::{Id, IdVec};
 pub use place::{FileId, FilePosition, LineIndex, Place, Span};

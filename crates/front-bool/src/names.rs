@@ -3,12 +3,13 @@
 //! locals for one function. A local hides a global of the same name.
 
 use crate::ast::{Expression, File, Function, Name};
+use crate::parser::foreign_function;
 use crate::token::quote;
 use rustc_hash::FxHashMap;
 use selvedge_base::{Diagnostic, Id, Span};
 use selvedge_program::{Expr, GlobalId, LocalId, Operator, Variable};
 use selvedge_syntax::complaints::Complaints;
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 
 /// The names of the whole text.
 pub struct Names<'a> {
@@ -16,7 +17,7 @@ pub struct Names<'a> {
     globals: FxHashMap<&'a str, GlobalId>,
     /// What was declared, in order, for suggestions.
     declared_globals: Vec<&'a str>,
-    declared_functions: Vec<&'a str>,
+    declared_functions: Vec<Name<'a>>,
     lost_functions: bool,
 }
 
@@ -27,7 +28,7 @@ impl<'a> Names<'a> {
             functions: FxHashMap::default(),
             globals: FxHashMap::default(),
             declared_globals: file.globals.iter().map(|name| name.text).collect(),
-            declared_functions: file.functions.iter().map(|one| one.name.text).collect(),
+            declared_functions: file.functions.iter().map(|one| one.name).collect(),
             lost_functions: file.lost_functions,
         };
         let mut first: FxHashMap<&str, Name<'a>> = FxHashMap::default();
@@ -49,15 +50,16 @@ impl<'a> Names<'a> {
         if found.is_none() && !self.lost_functions {
             // What looks like a call may be a misspelt statement.
             let statements = ["assert", "assume", "abortif", "constrain"];
-            let known = self.declared_functions.iter().copied().chain(statements);
+            let known = self.declared_functions.iter().map(|name| name.text).chain(statements);
             unknown("unknown-function", "function", name, known, complaints);
         }
         found
     }
 
     /// The function whose name this one was probably meant to be.
-    pub fn near_function(&self, name: &str) -> Option<&'a str> {
-        nearest(name, self.declared_functions.iter().copied())
+    pub fn near_function(&self, name: &str) -> Option<Name<'a>> {
+        let near = nearest(name, self.declared_functions.iter().map(|name| name.text))?;
+        self.declared_functions.iter().find(|name| name.text == near).copied()
     }
 }
 
@@ -98,9 +100,11 @@ fn unknown<'a>(
     let diagnostic = Diagnostic::error(code, message, name.span, format!("unknown {what}"));
     // Suggestions are for people; with so many names nobody reads on.
     let meant = if complaints.is_full() { None } else { nearest(name.text, known) };
-    complaints.push(match meant {
-        Some(meant) => diagnostic.with_help(format!("did you mean {}?", quote(meant))),
-        None => diagnostic,
+    let foreign = if what == "function" { foreign_function(name.text) } else { None };
+    complaints.push(match (foreign, meant) {
+        (Some(help), _) => diagnostic.with_help(help),
+        (None, Some(meant)) => suggest(diagnostic, meant),
+        (None, None) => diagnostic,
     });
 }
 

@@ -14,7 +14,10 @@
 
 mod declaration;
 mod expression;
+mod habit;
 mod statement;
+
+pub use habit::foreign_function;
 
 use crate::ast::{Expression, File, Name};
 use crate::dialect::Dialect;

@@ -149,20 +149,21 @@ fn missing_main(names: &Names<'_>, reading: &Reading<'_>) -> Diagnostic {
         Dialect::Boppo => "there is no function `main`",
         Dialect::Getafix => "there is neither a function `init` nor a function `main`",
     };
-    let help = match (names.near_function("main"), dialect) {
-        (Some(meant), _) => {
-            format!("a program starts in `main`; did you mean `main` by {}?", quote(meant))
-        }
-        (None, Dialect::Boppo) => "write `void main() begin .. end`".to_owned(),
-        (None, Dialect::Getafix) => {
+    let missing = Diagnostic::global("missing-main", Severity::Error, message);
+    if let Some(near) = names.near_function("main") {
+        let near_name = quote(near.text);
+        return missing
+            .with_help(format!("a program starts in `main`; did you mean `main` by {near_name}?"))
+            .with_replacement(near.span, "main");
+    }
+    let help = match dialect {
+        Dialect::Boppo => "write `void main() begin .. end`",
+        Dialect::Getafix => {
             "`init` runs first, then every other `void` function is a thread; a sequential program \
              runs `main`"
-                .to_owned()
         }
     };
-    let misspelt = names.near_function("main").is_some();
-    let help = if misspelt { help } else { help + &reading.remark() };
-    Diagnostic::global("missing-main", Severity::Error, message).with_help(help)
+    missing.with_help(help.to_owned() + &reading.remark())
 }
 
 /// The dialect has no statements that start threads.

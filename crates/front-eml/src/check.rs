@@ -13,7 +13,7 @@ use crate::token::quote;
 use selvedge_base::{Diagnostic, Id, Span};
 use selvedge_program::{Literal, Operator, Sort, ThreadId, Type};
 use selvedge_syntax::complaints::Complaints;
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 use std::collections::{HashMap, HashSet};
 
 /// Where an expression stands.
@@ -301,7 +301,8 @@ impl<'a> Checker<'_, 'a> {
                 let n = self.constant_number(number)?;
                 if n < 1 {
                     let message = format!("there are no numbers modulo {n}");
-                    self.error("empty-range", message, number.span, "at least 1 is needed", "");
+                    let help = "write `int mod 8` for the numbers from 0 to 7";
+                    self.error("empty-range", message, number.span, "at least 1 is needed", help);
                     return None;
                 }
                 Some(Type::Mod(n as i32))
@@ -313,7 +314,10 @@ impl<'a> Checker<'_, 'a> {
                 let (low, high) = (low?, high?);
                 if low > high {
                     let message = format!("there are no numbers from {low} to {high}");
-                    self.error("empty-range", message, span, "an empty range", "");
+                    let help = format!("write `{high}..{low}`: the smaller number stands first");
+                    let empty = Diagnostic::error("empty-range", message, span, "an empty range");
+                    let swapped = format!("{high}..{low}");
+                    self.complaints.push(empty.with_help(help).with_replacement(span, swapped));
                     return None;
                 }
                 if high - low >= 1 << 31 {
@@ -352,11 +356,13 @@ impl<'a> Checker<'_, 'a> {
         help: Help<'_>,
     ) {
         let message = format!("{} {what}", quote(name.text));
-        let help = match help.meant {
-            Some(meant) => format!("did you mean {}?", quote(meant)),
-            None => help.otherwise.to_owned(),
-        };
-        self.error(code, message, name.span, remark, &help);
+        match help.meant {
+            Some(meant) => {
+                let unknown = Diagnostic::error(code, message, name.span, remark);
+                self.complaints.push(suggest(unknown, meant));
+            }
+            None => self.error(code, message, name.span, remark, help.otherwise),
+        }
     }
 
     /// What a name means that all processes share.

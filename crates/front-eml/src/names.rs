@@ -617,17 +617,20 @@ fn missing_main(process: &Process<'_>, own: &HashMap<&str, usize>, complaints: &
         Some(name) => (format!("the process {} has no `main`", quote(name.text)), name.span),
         None => ("this process has no `main`".to_owned(), process.keyword),
     };
+    let missing =
+        Diagnostic::error("missing-main", message, span, "no function `main` in this process");
     let names = process.functions.iter().map(|function| function.name.text);
-    let help = match nearest("main", names) {
-        Some(meant) => {
-            format!("a process starts in `main`; did you mean `main` by {}?", quote(meant))
-        }
-        None => "a process starts in `main`: add `main { .. }`".to_owned(),
-    };
-    complaints.push(
-        Diagnostic::error("missing-main", message, span, "no function `main` in this process")
-            .with_help(help),
-    );
+    let near = nearest("main", names)
+        .and_then(|near| process.functions.iter().find(|function| function.name.text == near));
+    complaints.push(match near {
+        Some(ast::Function { name, .. }) => missing
+            .with_help(format!(
+                "a process starts in `main`; did you mean `main` by {}?",
+                quote(name.text)
+            ))
+            .with_replacement(name.span, "main"),
+        None => missing.with_help("a process starts in `main`: add `main { .. }`"),
+    });
 }
 
 impl<'a> Names<'a> {

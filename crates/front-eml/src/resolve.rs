@@ -16,7 +16,7 @@ use crate::token::quote;
 use selvedge_base::{Diagnostic, Severity, Span};
 use selvedge_program::{Sort, Type};
 use selvedge_syntax::complaints::Complaints;
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -622,24 +622,41 @@ impl<'a> Body<'_, 'a> {
         }
         let meant = nearest(name.text, process.functions.iter().map(|one| one.name.text));
         let message = format!("{} is not a function of {}", quote(name.text), quote(process_name));
-        let help = match meant {
-            Some(meant) => format!("did you mean {}?", quote(meant)),
-            None => foreign_function(name.text).unwrap_or("write it into this process").to_owned(),
-        };
         let diagnostic =
             Diagnostic::error("unknown-function", message, name.span, "unknown function");
-        self.complaints.push(diagnostic.with_help(help));
+        // What other languages have is meant as it is written, however near another name is.
+        self.complaints.push(match (foreign_function(name.text), meant) {
+            (Some(help), _) => diagnostic.with_help(help),
+            (None, Some(meant)) => suggest(diagnostic, meant),
+            (None, None) => diagnostic.with_help("write it into this process"),
+        });
     }
 }
 
 /// What to write in the place of a function that other languages have.
 fn foreign_function(name: &str) -> Option<&'static str> {
     Some(match name {
-        "pthread_mutex_lock" | "mtx_lock" => "write `acquire(l);`",
-        "unlock" | "pthread_mutex_unlock" | "mtx_unlock" => "write `release(l);`",
-        "pthread_cond_wait" | "await" => "write `wait(l);`",
-        "pthread_cond_signal" | "signal" => "write `notify(l);`",
-        "pthread_cond_broadcast" | "signalAll" => "write `notifyAll(l);`",
+        "pthread_mutex_lock" | "mtx_lock" | "sem_wait" | "P" | "down" => "write `acquire(l);`",
+        "unlock" | "pthread_mutex_unlock" | "mtx_unlock" | "sem_post" | "V" | "up" => {
+            "write `release(l);`"
+        }
+        "pthread_cond_wait" | "cond_wait" => "write `wait(l);`",
+        "await" => {
+            "write `assume(..);`, which waits until the condition is true, or `wait(l);`, which waits \
+             for a notification"
+        }
+        "receive" => "write `recv c;`",
+        "pthread_cond_signal" | "signal" | "notify_one" => "write `notify(l);`",
+        "pthread_cond_broadcast" | "signalAll" | "notify_all" | "notifyall" => {
+            "write `notifyAll(l);`"
+        }
+        "yield" => "remove it: a thread may stop anywhere",
+        "nondet" | "rand" | "random" => {
+            "write `*` for any value, or `choose(0..3)` for one of several numbers"
+        }
+        name if name.starts_with("__VERIFIER_nondet") => {
+            "write `*` for any value, or `choose(0..3)` for one of several numbers"
+        }
         "pthread_create" | "pthread_join" | "fork" => {
             "a thread is a process: `process T waits { main { .. } }`, which `start T;` starts and \
              `join T;` waits for"

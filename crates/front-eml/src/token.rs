@@ -164,7 +164,7 @@ pub enum Kind {
     Implies,
     #[token("..")]
     Dots,
-    /// What Java has and EML has not.
+    /// What other languages have and EML has not.
     #[token("&")]
     #[token("|")]
     #[token("?")]
@@ -185,6 +185,13 @@ pub enum Kind {
     #[token("::")]
     #[token(":=")]
     #[token("#")]
+    #[token("~")]
+    #[token("<>")]
+    #[token("=<")]
+    #[token("===")]
+    #[token("!==")]
+    #[token("/\\")]
+    #[token("\\/")]
     #[regex(r#""[^"\n]*""#)]
     Foreign,
     /// A comment that is not closed; comments that are do not become tokens.
@@ -341,7 +348,7 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_one_complaint() {
-        let (found, codes) = kinds("read §$~§ § x @; \0");
+        let (found, codes) = kinds("read §$´§ § x @; \0");
         assert_eq!(found, [Kind::Read, Kind::Name, Kind::Semicolon]);
         assert_eq!(codes, ["unknown-character"; 3]);
         let (found, codes) = kinds("read / x");

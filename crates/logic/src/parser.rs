@@ -114,14 +114,22 @@ impl Parser<'_, '_> {
         let quantifier = match self.cursor.current.text {
             "E" => PathQuantifier::Some,
             "A" => PathQuantifier::Every,
-            _ => {
+            word => {
                 let message = format!("expected `E` or `A`, found {}", self.cursor.found());
+                let help = match word.split_at_checked(1) {
+                    Some((quantifier @ ("A" | "E"), operator @ ("G" | "F" | "X"))) => format!(
+                        "write `{quantifier} {operator} ..`; `selvedge branching` takes `{word} ..`, \
+                         which is about trees of runs"
+                    ),
+                    _ => "write `E` before a formula that some run is to satisfy, `A` before one that \
+                          every run is to satisfy"
+                        .to_owned(),
+                };
                 self.cursor.report_here(
                     "missing-quantifier",
                     message,
                     "some run, or every run?",
-                    "write `E` before a formula that some run is to satisfy, `A` before one that every \
-                     run is to satisfy",
+                    &help,
                 );
                 return Err(Mistake);
             }

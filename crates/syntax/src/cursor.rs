@@ -155,7 +155,10 @@ impl<'a, 'c, K: TokenKind> Cursor<'a, 'c, K> {
         }
         let message = format!("expected `{sign}` {context}, found {}", self.found());
         let behind = Span::new(self.previous.end, self.previous.end);
-        self.report(Diagnostic::error(code, message, behind, format!("`{sign}` is missing here")));
+        let missing = Diagnostic::error(code, message, behind, format!("`{sign}` is missing here"));
+        // Where words or brackets are missing, more may be missing than they.
+        let alone = matches!(sign, ";" | "," | ":");
+        self.report(if alone { missing.with_replacement(behind, sign) } else { missing });
         false
     }
 

@@ -6,6 +6,9 @@
 //! # Source
 //! The optimal string alignment distance: the usual dynamic programme with one more case for swaps.
 
+use crate::tokens::quote;
+use selvedge_base::Diagnostic;
+
 /// The candidate that `word` was probably meant to be, the first of the nearest; `None` if none is
 /// near. Names that differ only in upper and lower case are always near.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -29,6 +32,17 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// The diagnostic with the word that is probably meant in place of the one it is about.
+#[must_use]
+pub fn suggest(diagnostic: Diagnostic, meant: &str) -> Diagnostic {
+    let span = diagnostic.primary.as_ref().map(|label| label.span);
+    let diagnostic = diagnostic.with_help(format!("did you mean {}?", quote(meant)));
+    match span {
+        Some(span) => diagnostic.with_replacement(span, meant),
+        None => diagnostic,
+    }
 }
 
 /// The optimal string alignment distance of two words.

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Diagnostic, Id, Place, Span};
 use selvedge_program::{Expr, Local, LocalId, Passing, Update, Variable};
 use selvedge_syntax::complaints::Complaints;
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 
 /// The graph of a function; its start sites are added to `sites`.
 pub fn function<'a>(
@@ -263,7 +263,7 @@ impl<'a> Builder<'_, 'a> {
                 nearest(name.text, self.labels.iter().map(|&(label, _)| label))
             };
             self.complaints.push(match meant {
-                Some(meant) => diagnostic.with_help(format!("did you mean {}?", quote(meant))),
+                Some(meant) => suggest(diagnostic, meant),
                 None => diagnostic,
             });
         }

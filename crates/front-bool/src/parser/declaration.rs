@@ -5,12 +5,15 @@ use super::{Heads, Parser, VARIABLE_LIMIT};
 use crate::ast::{Function, Name};
 use crate::token::{Kind, quote};
 use selvedge_base::Diagnostic;
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 
 impl<'a> Parser<'a, '_> {
     pub(super) fn file(&mut self) {
         loop {
             self.cursor.unwinding &= self.cursor.at(Kind::End);
+            if self.habit_of_declaration() {
+                continue;
+            }
             match self.cursor.current.kind {
                 Kind::End => return,
                 Kind::Decl => {
@@ -53,8 +56,9 @@ impl<'a> Parser<'a, '_> {
         } else if kind == Kind::Name && meant.is_some() {
             let meant = meant.unwrap_or_default();
             let message = format!("{found} starts neither a declaration nor a function");
-            let help = format!("did you mean `{meant}`?");
-            self.cursor.report_here("unknown-declaration", message, "unknown word", &help);
+            let span = self.cursor.current.span;
+            let unknown = Diagnostic::error("unknown-declaration", message, span, "unknown word");
+            self.cursor.report(suggest(unknown, meant));
         } else {
             let message = format!("expected `decl`, `void` or `bool`, found {found}");
             let help = "a program is a list of `decl ..;` and of functions, \

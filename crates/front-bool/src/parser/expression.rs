@@ -240,6 +240,7 @@ impl<'a> Parser<'a, '_> {
                 stacks.push(Operand::leaf(Expression::Next(name)));
                 return Some(true);
             }
+            Kind::Name if self.habit_of_negation() => return None,
             Kind::Name | Kind::OddName => {
                 let name = self.name("a variable")?;
                 if self.cursor.at(Kind::OpenParen) {
@@ -273,6 +274,9 @@ impl<'a> Parser<'a, '_> {
     fn operators(&mut self, stacks: &mut Stacks<'a>) -> Option<bool> {
         loop {
             stacks.negate();
+            if self.habit_of_operator() {
+                return None;
+            }
             let operator = match self.cursor.current.kind {
                 Kind::Implies => Sign::Implies,
                 Kind::Or => Sign::Or,

@@ -5,7 +5,7 @@ use super::{NESTING_LIMIT, Parser};
 use crate::ast::{Assignment, Branch, Call, Expression, Name, Statement, StatementKind, is_async};
 use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 use selvedge_syntax::tokens::TokenKind;
 
 /// The words that a misspelt statement may have meant.
@@ -40,6 +40,9 @@ impl<'a> Parser<'a, '_> {
                 if depth > 0 || self.cursor.unwinding || !self.stray_closer() {
                     return statements;
                 }
+                continue;
+            }
+            if self.habit_of_declaration() {
                 continue;
             }
             if self.cursor.current.kind.starts_function() {
@@ -201,6 +204,9 @@ impl<'a> Parser<'a, '_> {
             Kind::While => {
                 self.cursor.bump();
                 let condition = self.expression();
+                if self.habit_of_block("do") {
+                    return Some(StatementKind::Empty);
+                }
                 self.keyword(Kind::Do, "do", "after the condition");
                 let body = self.statements(depth + 1);
                 self.close(Kind::Od, "od", first);
@@ -250,6 +256,7 @@ impl<'a> Parser<'a, '_> {
                 }
                 StatementKind::Start(Box::new(statement))
             }
+            Kind::Name if self.habit_of_statement() => return None,
             Kind::Name | Kind::OddName => self.assignment_or_call(first)?,
             kind if kind.declares() => {
                 self.misplaced_head();
@@ -309,6 +316,9 @@ impl<'a> Parser<'a, '_> {
         loop {
             let place = self.cursor.bump().place;
             let condition = self.expression().unwrap_or(Expression::Choice);
+            if self.habit_of_block("then") {
+                return Some(StatementKind::Empty);
+            }
             self.keyword(Kind::Then, "then", "after the condition");
             let body = self.statements(depth + 1);
             branches.push(Branch { condition, body, place });
@@ -374,12 +384,11 @@ impl<'a> Parser<'a, '_> {
     /// The condition of an `assert` and its like. The parentheses are part of the expression.
     fn condition(&mut self, word: &str) -> Option<Expression<'a>> {
         if !self.cursor.at(Kind::OpenParen) {
-            self.cursor.expect(
-                Kind::OpenParen,
-                "missing-parenthesis",
-                "(",
-                &format!("after `{word}`"),
-            );
+            let message = format!("expected `(` after `{word}`, found {}", self.cursor.found());
+            let behind = Span::new(self.cursor.previous().end, self.cursor.previous().end);
+            let missing =
+                Diagnostic::error("missing-parenthesis", message, behind, "`(` is missing here");
+            self.cursor.report(missing.with_help(format!("write `{word}(..);`")));
         }
         self.expression()
     }
@@ -458,10 +467,10 @@ impl<'a> Parser<'a, '_> {
 
     fn unknown_statement(&mut self, first: Token<'a>, meant: &str) {
         let message = format!("{} starts no statement", quote(first.text));
-        self.cursor.report(
-            Diagnostic::error("unknown-statement", message, first.span, "unknown word")
-                .with_help(format!("did you mean `{meant}`?")),
-        );
+        self.cursor.report(suggest(
+            Diagnostic::error("unknown-statement", message, first.span, "unknown word"),
+            meant,
+        ));
     }
 
     fn misplaced_head(&mut self) {

@@ -8,7 +8,7 @@ use super::Parser;
 use crate::ast::{Annotation, AtomicSet, Enum, Expr, File, Invariant, Lock, Shared};
 use crate::token::{Kind, quote};
 use selvedge_base::{Diagnostic, Span};
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 use selvedge_syntax::tokens::TokenKind;
 use std::rc::Rc;
 
@@ -125,7 +125,7 @@ impl<'a> Parser<'a, '_> {
         }
         let typed = !matches!(kind, Kind::Var) && !self.cursor.at(Kind::Var);
         let (ty, colon) = if typed {
-            let Some(ty) = self.ty().filter(|_| self.colon_of_type()) else {
+            let Some(ty) = self.ty().filter(|ty| self.colon_of_type(ty)) else {
                 file.locations_complete = false;
                 self.end_declaration(false);
                 return;
@@ -236,14 +236,23 @@ impl<'a> Parser<'a, '_> {
 
     /// `(e)`, behind `context`.
     pub(super) fn in_parentheses(&mut self, context: &str) -> Option<Expr<'a>> {
-        let after = format!("after {context}");
-        if !self.cursor.expect(Kind::OpenParen, "missing-parenthesis", "(", &after) {
+        if !self.cursor.at(Kind::OpenParen) {
+            let word = context.trim_matches('`');
+            let help = format!("write {}", quote(&format!("{word}(..);")));
+            self.missing_parenthesis(&format!("after {context}"), &help);
             return None;
         }
+        self.cursor.bump();
         let before = std::mem::replace(&mut self.in_condition, true);
         let inner = self.expr();
         self.in_condition = before;
         let inner = inner?;
+        if self.cursor.at(Kind::Comma) {
+            let message = "expected `)` after the condition, found `,`".to_owned();
+            let help = format!("{context} takes one condition, without a text");
+            self.cursor.report_here("missing-parenthesis", message, "not expected here", &help);
+            return None;
+        }
         let context = "after the condition";
         self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", context).then_some(inner)
     }
@@ -457,12 +466,15 @@ impl<'a> Parser<'a, '_> {
 
     fn unknown_declaration(&mut self) {
         let message = format!("expected `lock`, `var` or `process`, found {}", self.cursor.found());
-        let help = match nearest(self.cursor.current.text, DECLARATIONS) {
-            Some(word) => format!("did you mean `{word}`?"),
-            None => "an EML file consists of `lock : ..;`, `var : ..;` and `process P { .. }`"
-                .to_owned(),
-        };
-        self.cursor.report_here("unknown-declaration", message, "not a declaration", &help);
+        let word = self.cursor.current;
+        let unknown =
+            Diagnostic::error("unknown-declaration", message, word.span, "not a declaration");
+        self.cursor.report(match nearest(word.text, DECLARATIONS) {
+            Some(meant) => suggest(unknown, meant),
+            None => unknown.with_help(
+                "an EML file consists of `lock : ..;`, `var : ..;` and `process P { .. }`",
+            ),
+        });
     }
 
     /// The current keyword in quotes.

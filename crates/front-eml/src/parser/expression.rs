@@ -39,18 +39,32 @@ fn operator(kind: Kind) -> Option<(Binary, u8)> {
     }
 }
 
-/// What to write in place of a sign of Java.
+/// The sign that means what one of another language does, between two operands.
+fn same_sign(sign: &str) -> Option<&'static str> {
+    Some(match sign {
+        "&" | "/\\" => "&&",
+        "|" | "\\/" => "||",
+        "<>" | "#" | "/=" | "!==" => "!=",
+        "===" => "==",
+        "=<" => "<=",
+        word if word.eq_ignore_ascii_case("and") => "&&",
+        word if word.eq_ignore_ascii_case("or") => "||",
+        word if word.eq_ignore_ascii_case("mod") => "%",
+        word if word.eq_ignore_ascii_case("div") => "/",
+        _ => return None,
+    })
+}
+
+/// What to write in place of a sign of another language.
 pub(super) fn instead_of(sign: &str) -> &'static str {
     match sign {
         "?" => "there is no `?:`; write `if (..) { .. } else { .. }`",
         "++" => "write `x = x + 1;`, which reads and then writes",
         "--" => "write `x = x - 1;`, which reads and then writes",
-        "&" | "and" => "write `&&`",
-        "|" | "or" => "write `||`",
         "<<" | ">>" => "there are no shifts; multiply or divide",
         "." | "->" | "::" => "there are no objects; write the name of the variable alone",
         "#" | ":=" => "remove it",
-        "not" => "write `!`",
+        "in" => "write `a <= x && x <= b`",
         sign if sign.starts_with('"') => "there are no texts; an enumeration has names for values",
         _ => "write `x = x + ..;`, which reads and then writes",
     }
@@ -114,16 +128,21 @@ impl<'a> Parser<'a, '_> {
     /// Whether the expression goes on in a way that Java knows.
     fn foreign(&mut self, left: Expr<'a>) -> Option<Expr<'a>> {
         match self.cursor.current.kind {
-            Kind::Foreign => {
-                let message = format!("there is no {}", quote(self.cursor.current.text));
-                let help = instead_of(self.cursor.current.text);
-                self.cursor.report_here("foreign-operator", message, "not EML", help);
-                None
-            }
-            Kind::Name if matches!(self.cursor.current.text, "and" | "or") => {
-                let message = format!("there is no {}", quote(self.cursor.current.text));
-                let help = instead_of(self.cursor.current.text);
-                self.cursor.report_here("foreign-operator", message, "not EML", help);
+            Kind::Foreign | Kind::Name => {
+                let token = self.cursor.current;
+                let same = same_sign(token.text);
+                let is_word = token.kind == Kind::Name;
+                if is_word && same.is_none() && token.text != "in" {
+                    return Some(left);
+                }
+                let message = format!("there is no {}", quote(token.text));
+                let foreign = Diagnostic::error("foreign-operator", message, token.span, "not EML");
+                self.cursor.report(match same {
+                    Some(sign) => foreign
+                        .with_help(format!("write `{sign}`"))
+                        .with_replacement(token.span, sign),
+                    None => foreign.with_help(instead_of(token.text)),
+                });
                 None
             }
             Kind::Assign if self.in_condition => {
@@ -185,6 +204,10 @@ impl<'a> Parser<'a, '_> {
                 span: token.span,
                 depth: 1,
             }),
+            Kind::Name if self.at_negation() => {
+                self.report_negation();
+                None
+            }
             Kind::Name => self.named(),
             Kind::TryAcquire => {
                 self.cursor.bump();
@@ -216,14 +239,18 @@ impl<'a> Parser<'a, '_> {
                 );
                 None
             }
+            Kind::Foreign if token.text == "~" => {
+                self.report_negation();
+                None
+            }
             Kind::Foreign => {
                 let message = format!("there is no {}", quote(token.text));
-                self.cursor.report_here(
-                    "foreign-operator",
-                    message,
-                    "not EML",
-                    instead_of(token.text),
-                );
+                let help = if token.text == "?" {
+                    "write `*` for any value"
+                } else {
+                    instead_of(token.text)
+                };
+                self.cursor.report_here("foreign-operator", message, "not EML", help);
                 None
             }
             _ => {
@@ -237,6 +264,20 @@ impl<'a> Parser<'a, '_> {
                 None
             }
         }
+    }
+
+    /// Whether `not` stands before an operand, and is no function that is called.
+    fn at_negation(&self) -> bool {
+        let next = self.cursor.peek();
+        self.cursor.current.text.eq_ignore_ascii_case("not")
+            && (next == Kind::Name || next == Kind::OpenParen && self.in_condition)
+    }
+
+    fn report_negation(&mut self) {
+        let token = self.cursor.current;
+        let message = format!("there is no {}", quote(token.text));
+        let foreign = Diagnostic::error("foreign-operator", message, token.span, "not EML");
+        self.cursor.report(foreign.with_help("write `!`").with_replacement(token.span, "!"));
     }
 
     /// `x`, `a[i]` or `f(x, 1)`, at the name.
@@ -346,13 +387,43 @@ impl<'a> Parser<'a, '_> {
         closed.then_some(Some(inner))
     }
 
+    /// Reports that `(` is missing behind the token before this one.
+    pub(super) fn missing_parenthesis(&mut self, context: &str, help: &str) {
+        let message = format!("expected `(` {context}, found {}", self.cursor.found());
+        let behind = Span::new(self.cursor.previous().end, self.cursor.previous().end);
+        let missing =
+            Diagnostic::error("missing-parenthesis", message, behind, "`(` is missing here");
+        self.cursor.report(missing.with_help(help));
+    }
+
     /// `(l)` or `(m[i])`, behind the word.
     pub(super) fn lock_in_parentheses(&mut self, word: &str) -> Option<Ref<'a>> {
-        let context = format!("after `{word}`");
-        if !self.cursor.expect(Kind::OpenParen, "missing-parenthesis", "(", &context) {
+        if !self.cursor.at(Kind::OpenParen) {
+            let name = self.cursor.current.text;
+            let help = match self.cursor.current.kind {
+                Kind::Name if word == "wait" && name == "until" => CONDITION.to_owned(),
+                Kind::Name => format!("write {}", quote(&format!("{word}({name});"))),
+                _ => format!("write `{word}(l);`"),
+            };
+            self.missing_parenthesis(&format!("after `{word}`"), &help);
             return None;
         }
+        self.cursor.bump();
         let lock = self.reference("a lock")?;
+        let help = match self.cursor.current.kind {
+            Kind::Comma if word == "wait" => {
+                "write `while (..) wait(l);` to wait for a condition: a thread that is notified reads \
+                 the variables again"
+            }
+            kind if operator(kind).is_some() => CONDITION,
+            _ => "",
+        };
+        if !help.is_empty() {
+            let message = format!("expected `)` after the lock, found {}", self.cursor.found());
+            let remark = "not a part of the lock";
+            self.cursor.report_here("missing-parenthesis", message, remark, help);
+            return None;
+        }
         let context = "after the lock";
         let closed = self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", context);
         closed.then_some(lock)
@@ -414,15 +485,22 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// The `:` behind a type.
-    pub(super) fn colon_of_type(&mut self) -> bool {
+    pub(super) fn colon_of_type(&mut self, ty: &Type<'a>) -> bool {
         if self.cursor.eat(Kind::Colon) {
             return true;
         }
         let message = format!("expected `:` after the type, found {}", self.cursor.found());
         let behind = Span::new(self.cursor.previous().end, self.cursor.previous().end);
         let diagnostic = Diagnostic::error("missing-colon", message, behind, "`:` is missing here");
-        let help = "a variable is declared with `bool : x;` or `int 0..7 : x = 3;`";
-        self.cursor.report(diagnostic.with_help(help));
+        self.cursor.report(match self.cursor.current.kind {
+            Kind::Name => {
+                let written = format!("{} : {};", written(ty), self.cursor.current.text);
+                let help = format!("write {}", quote(&written));
+                diagnostic.with_help(help).with_replacement(behind, " :")
+            }
+            _ => diagnostic
+                .with_help("a variable is declared with `bool : x;` or `int 0..7 : x = 3;`"),
+        });
         false
     }
 
@@ -442,6 +520,24 @@ impl<'a> Parser<'a, '_> {
         new && word.kind.is_keyword()
     }
 }
+
+/// A type as it is written, with numbers for those that are computed.
+fn written(ty: &Type<'_>) -> String {
+    let number = |expr: &Expr<'_>, otherwise: i32| match expr.kind {
+        ExprKind::Number(number) => number,
+        _ => otherwise,
+    };
+    match ty {
+        Type::Bool => "bool".to_owned(),
+        Type::Thread => "thread".to_owned(),
+        Type::Range(low, high) => format!("int {}..{}", number(low, 0), number(high, 7)),
+        Type::Mod(modulus) => format!("int mod {}", number(modulus, 8)),
+        Type::Enum(name) => name.text.to_owned(),
+    }
+}
+
+/// How a thread waits for a condition.
+pub(super) const CONDITION: &str = "write `assume(..);`, which waits until the condition is true";
 
 /// Whether a word is a number.
 pub(super) fn is_number(text: &str) -> bool {

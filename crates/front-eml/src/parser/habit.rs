@@ -1,5 +1,5 @@
 //! # Idea
-//! What people write who come from Java, C or C++. A habit is recognised by its first words and gets one
+//! What people write who come from Java, C, C++, Promela or Pascal. A habit is recognised by its first words and gets one
 //! message, which says what to write instead; then it is skipped as a whole, or as far as the rest of it
 //! can be read. What could be EML, be it wrong, is left to the other parts of the parser.
 //!
@@ -8,7 +8,8 @@
 //! so what follows them counts, too.
 
 use super::Parser;
-use crate::ast::File;
+use super::expression::CONDITION;
+use crate::ast::{File, Name};
 use crate::token::{Kind, Token, quote};
 use selvedge_base::Diagnostic;
 
@@ -45,7 +46,18 @@ const NUMBERS: [&str; 12] = [
 /// Types of locks.
 const LOCKS: [&str; 4] = ["Lock", "ReentrantLock", "Object", "pthread_mutex_t"];
 /// Other types.
-const TYPES: [&str; 6] = ["void", "boolean", "String", "Thread", "Boolean", "AtomicBoolean"];
+const TYPES: [&str; 10] = [
+    "void",
+    "bit",
+    "boolean",
+    "String",
+    "Thread",
+    "Boolean",
+    "AtomicBoolean",
+    "semaphore",
+    "Semaphore",
+    "sem_t",
+];
 
 const THREADS: &str = "a thread is a process: `process T waits { main { .. } }`, which `start T;` \
                        starts and `join T;` waits for";
@@ -58,10 +70,14 @@ fn is_type(word: &str) -> bool {
 /// How something of a foreign type is declared.
 fn declared(ty: &str, name: &str) -> String {
     match ty {
-        "boolean" | "Boolean" | "bool" => format!("write `bool : {name};`"),
+        "bit" | "boolean" | "Boolean" | "bool" => format!("write `bool : {name};`"),
         "AtomicBoolean" => format!("write `volatile bool : {name};`"),
         "AtomicInteger" | "atomic" => format!("write `volatile int 0..7 : {name};`"),
         "mutex" | "recursive_mutex" | "shared_mutex" => format!("write `mutex : {name};`"),
+        "semaphore" | "Semaphore" | "sem_t" => format!(
+            "write `int 0..7 : {name};`, `atomic {{ assume({name} > 0); {name} = {name} - 1; }}` to take \
+             it and `{name} = {name} + 1;` to give it back"
+        ),
         ty if LOCKS.contains(&ty) => format!("write `lock : {name};`"),
         "Thread" | "thread" | "jthread" => THREADS.to_owned(),
         "String" => "there are no texts; an enumeration has names for values".to_owned(),
@@ -77,7 +93,7 @@ impl<'a> Parser<'a, '_> {
         std::iter::once(self.cursor.current).chain(rest).take(FAR)
     }
 
-    fn report_habit(&mut self, code: &'static str, what: &str, help: &str) {
+    pub(super) fn report_habit(&mut self, code: &'static str, what: &str, help: &str) {
         let message = format!("there is no {}", quote(what));
         self.cursor.report_here(code, message, "not EML", help);
     }
@@ -104,6 +120,13 @@ impl<'a> Parser<'a, '_> {
                 self.report_habit("foreign-declaration", "thread ..", &help);
                 self.cursor.current.kind = Kind::Process;
                 return false;
+            }
+            (Kind::Name, "active" | "proctype") => {
+                let name = tokens.iter().skip_while(|token| token.text != "proctype").nth(1);
+                let name = name.map_or("P", |name| name.text);
+                let help = format!("write `process {name} {{ main {{ .. }} }}`");
+                self.report_habit("foreign-declaration", first.text, &help);
+                self.skip_to_braces();
             }
             (Kind::Name, _) => {
                 let word = |token: &&Token<'a>| MODIFIERS.contains(&token.text);
@@ -254,8 +277,11 @@ impl<'a> Parser<'a, '_> {
         let first = self.cursor.current;
         let mut ahead = self.cursor.ahead();
         let possible = match ahead.next().kind {
-            Kind::Foreign | Kind::Name | Kind::Colon => true,
-            Kind::OpenBrace => matches!(first.text, "try" | "finally"),
+            Kind::Foreign | Kind::Name | Kind::Colon | Kind::Comma => true,
+            Kind::Not | Kind::Equal | Kind::NotEqual => true,
+            Kind::Less | Kind::LessEqual | Kind::Greater | Kind::GreaterEqual => true,
+            Kind::OpenBrace => first.place.column() > self.function_column,
+            Kind::Semicolon | Kind::CloseBrace => first.kind == Kind::Name,
             Kind::OpenParen => CALLED.contains(&first.text) || ahead.next().text.starts_with('"'),
             _ => false,
         };
@@ -264,7 +290,38 @@ impl<'a> Parser<'a, '_> {
         }
         let tokens: Vec<Token<'a>> = self.tokens_here().take(4).collect();
         let (first, next) = (tokens[0], tokens[1]);
+        if first.kind == Kind::Name && (self.foreign_word(&tokens) || self.foreign_sign(&tokens)) {
+            return true;
+        }
         match (first.kind, first.text, next.kind) {
+            (Kind::Lock, _, Kind::Name) => {
+                let lock = next.text;
+                let help = format!(
+                    "write `acquire({lock});` to take the lock; `lock : {lock};` stands at the top"
+                );
+                self.report_habit("foreign-statement", &format!("lock {lock}"), &help);
+                self.skip_behind_semicolon();
+            }
+            (Kind::Lock, _, Kind::OpenParen)
+            | (Kind::Name, "with" | "critical", Kind::OpenParen)
+                if tokens[2].kind == Kind::Name && self.has_block() =>
+            {
+                self.report_guarded_block(first.text, tokens[2].text);
+                self.skip_head();
+            }
+            (Kind::Name, "when" | "await" | "with", Kind::OpenParen)
+                if self.has_block() || self.has_statement() =>
+            {
+                self.report_habit("foreign-statement", &format!("{}(..)", first.text), CONDITION);
+                self.skip_head();
+            }
+            (Kind::Name, "select", Kind::OpenParen)
+                if tokens[2].kind == Kind::Name && tokens[3].kind == Kind::Colon =>
+            {
+                let help = format!("write `{} = choose(0..3);`", tokens[2].text);
+                self.report_habit("foreign-statement", "select(..)", &help);
+                self.skip_behind_semicolon();
+            }
             (Kind::Lock, _, Kind::OpenParen) | (Kind::Name, "unlock", Kind::OpenParen)
                 if tokens[2].kind == Kind::Name && tokens[3].kind == Kind::CloseParen =>
             {
@@ -328,6 +385,13 @@ impl<'a> Parser<'a, '_> {
                 self.report_habit("foreign-statement", &format!("{}(..)", first.text), help);
                 self.skip_behind_semicolon();
             }
+            (Kind::Name, name, Kind::Colon) if tokens[2].kind.starts_type() => {
+                let ty = if tokens[2].kind == Kind::Int { "int 0..7" } else { tokens[2].text };
+                let message = "the type stands before the name".to_owned();
+                let help = format!("write `{ty} : {name};`: the type stands before the name");
+                self.cursor.report_here("foreign-declaration", message, "not EML", &help);
+                self.skip_behind_semicolon();
+            }
             (Kind::Name, label, Kind::Colon) if labels(&tokens) => {
                 let message = "a label begins with the word `label`".to_owned();
                 let help = format!("write `label {label}: ..`");
@@ -340,8 +404,191 @@ impl<'a> Parser<'a, '_> {
         true
     }
 
+    /// A statement that begins with a word of another language, told by what stands behind the word.
+    fn foreign_word(&mut self, tokens: &[Token<'a>]) -> bool {
+        let (word, next) = (tokens[0].text, tokens[1]);
+        let help = match (word, next.kind) {
+            ("call", Kind::Name) => {
+                format!("write `{}();`: a call begins with the name of the function", next.text)
+            }
+            ("run" | "spawn" | "fork", Kind::Name) => format!("write `start {};`", next.text),
+            ("unlock", Kind::Name) => format!("write `release({});`", next.text),
+            ("receive", Kind::Name) => format!("write `recv {};`", next.text),
+            ("havoc", Kind::Name) => format!("write `{} = *;`", next.text),
+            ("let", Kind::Name) => {
+                format!("write `int 0..7 : {} = ..;`: a variable has a type", next.text)
+            }
+            ("await" | "ensure" | "when", Kind::Name | Kind::Not) => CONDITION.to_owned(),
+            ("do" | "for", Kind::Name) if word == "for" || tokens[2].text != "::" => {
+                self.foreign_statement();
+                return true;
+            }
+            ("do", Kind::Foreign) if next.text == "::" => {
+                self.guarded_choice();
+                return true;
+            }
+            ("with", Kind::Name) if tokens[2].kind == Kind::OpenBrace => {
+                self.report_guarded_block(word, next.text);
+                self.cursor.skip();
+                self.cursor.skip();
+                return true;
+            }
+            ("begin", Kind::Name) => "statements stand between `{` and `}`".to_owned(),
+            ("repeat", _) => "write the body once before `while (..) { .. }`".to_owned(),
+            ("loop" | "forever", Kind::OpenBrace) => "write `while (true) { .. }`".to_owned(),
+            ("d_step", Kind::OpenBrace) => "write `atomic { .. }`".to_owned(),
+            ("either", Kind::OpenBrace) => {
+                self.report_habit(
+                    "foreign-statement",
+                    word,
+                    "write `if (*) { .. } else { .. }` for a free choice",
+                );
+                self.skip_alternatives();
+                return true;
+            }
+            ("par" | "cobegin", Kind::OpenBrace) => {
+                self.report_habit("foreign-statement", word, THREADS);
+                self.skip_alternatives();
+                return true;
+            }
+            ("pass" | "nop" | "noop" | "null", Kind::Semicolon | Kind::CloseBrace) => {
+                "write `skip;`".to_owned()
+            }
+            ("yield", Kind::Semicolon | Kind::CloseBrace) => {
+                "remove it: a thread may stop anywhere".to_owned()
+            }
+            (
+                "end" | "od" | "fi" | "done" | "endif" | "endwhile" | "coend",
+                Kind::Semicolon | Kind::CloseBrace,
+            ) => "remove it: `}` closes what `{` opens".to_owned(),
+            _ => return false,
+        };
+        self.report_habit("foreign-statement", word, &help);
+        match next.kind {
+            // The statements behind the word can be read.
+            Kind::OpenBrace => self.cursor.skip(),
+            Kind::Name if matches!(word, "begin" | "repeat") => self.cursor.skip(),
+            _ => self.skip_behind_semicolon(),
+        }
+        true
+    }
+
+    /// A statement whose second token no statement has.
+    fn foreign_sign(&mut self, tokens: &[Token<'a>]) -> bool {
+        let (name, sign) = (tokens[0].text, tokens[1]);
+        let values = "a channel holds no value: assign it to a variable before `send`, and read it \
+                      behind `recv`";
+        let (what, help) = match sign.kind {
+            Kind::Foreign if sign.text == "?" => ("`?`", format!("write `recv {name};`; {values}")),
+            Kind::Not => ("`!`", format!("write `send {name};`; {values}")),
+            Kind::Less if tokens[2].kind == Kind::Minus => (
+                "`<-`",
+                format!("write `{name} = ..;` to assign, `send {name};` for a channel; {values}"),
+            ),
+            Kind::Comma => (
+                "assignment to several variables",
+                "write one assignment for each, between `atomic {` and `}` if they are one step"
+                    .to_owned(),
+            ),
+            Kind::Equal
+            | Kind::NotEqual
+            | Kind::Less
+            | Kind::LessEqual
+            | Kind::Greater
+            | Kind::GreaterEqual => {
+                let message = "a condition is no statement".to_owned();
+                let help = format!("{CONDITION}, or `{name} = ..;` to assign");
+                self.cursor.report_here("foreign-statement", message, "not EML", &help);
+                self.skip_behind_semicolon();
+                return true;
+            }
+            _ => return false,
+        };
+        let message = format!("there is no {what}");
+        self.cursor.report_here("foreign-statement", message, "not EML", &help);
+        self.skip_behind_semicolon();
+        true
+    }
+
+    /// What is no value and stands on the right of `=`.
+    pub(super) fn habit_of_value(&mut self, target: Name<'a>) -> bool {
+        let name = target.text;
+        match self.cursor.current.kind {
+            Kind::Recv => {
+                let ahead = self.cursor.ahead().next();
+                let channel = if ahead.kind == Kind::Name { ahead.text } else { "c" };
+                let message = "a channel holds no value".to_owned();
+                let help = format!(
+                    "write `recv {channel};`, and assign `{name}` before `send {channel};`"
+                );
+                self.cursor.report_here("foreign-statement", message, "not EML", &help);
+                self.cursor.skip();
+            }
+            Kind::OpenBrace => {
+                let message = "expected an expression, found `{`".to_owned();
+                let help = "write `choose(0..3)` for one of several numbers";
+                self.cursor.report_here("missing-expression", message, "no sets here", help);
+                self.skip_braces();
+            }
+            _ => return false,
+        }
+        self.skip_behind_semicolon();
+        true
+    }
+
+    /// `if :: .. fi` or `do :: .. od`, at the first word.
+    pub(super) fn guarded_choice(&mut self) {
+        let word = self.cursor.current.text;
+        let help = match word {
+            "do" => "write `while (*) { .. }` with `if (..) { .. } else if (..) { .. }` inside",
+            _ => "write `if (..) { .. } else if (..) { .. }`, and `if (*)` for a free choice",
+        };
+        self.report_habit("foreign-statement", &format!("{word} ::"), help);
+        let mut depth = 0usize;
+        loop {
+            match (self.cursor.current.kind, self.cursor.current.text) {
+                (Kind::End | Kind::Process, _) => return,
+                (_, "if" | "do") => depth += 1,
+                (_, "fi" | "od") => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.cursor.skip();
+            if depth == 0 {
+                self.cursor.eat(Kind::Semicolon);
+                return;
+            }
+        }
+    }
+
+    fn report_guarded_block(&mut self, word: &str, lock: &str) {
+        let help = format!("write `synchronized({lock}) {{ .. }}`");
+        self.report_habit("foreign-statement", &format!("{word} {lock}"), &help);
+    }
+
+    /// `either { .. } or { .. }`, at the first word.
+    fn skip_alternatives(&mut self) {
+        self.cursor.skip();
+        while self.cursor.at(Kind::OpenBrace) {
+            self.skip_braces();
+            if matches!(self.cursor.current.text, "or" | "and") {
+                self.cursor.skip();
+            }
+        }
+    }
+
+    /// Whether a statement stands behind the parentheses after the current word.
+    fn has_statement(&self) -> bool {
+        let behind = self.behind_parentheses();
+        behind.is_some_and(|kind| kind == Kind::Name || kind.starts_statement())
+    }
+
     /// Whether `{` stands behind the parentheses after the current word, which then is no call.
     fn has_block(&self) -> bool {
+        self.behind_parentheses() == Some(Kind::OpenBrace)
+    }
+
+    /// What stands behind the parentheses after the current word.
+    fn behind_parentheses(&self) -> Option<Kind> {
         let mut depth = 0usize;
         let mut rest = self.tokens_here().skip(1);
         let closes = |token: Token<'a>| {
@@ -352,7 +599,7 @@ impl<'a> Parser<'a, '_> {
             }
             depth == 0
         };
-        rest.any(closes) && rest.next().is_some_and(|token| token.kind == Kind::OpenBrace)
+        rest.any(closes).then(|| rest.next().map(|token| token.kind)).flatten()
     }
 
     /// A word and its parentheses, at the word.
@@ -395,6 +642,8 @@ impl<'a> Parser<'a, '_> {
             "lock" | "acquire" => format!("write `acquire({name});`"),
             "unlock" | "release" => format!("write `release({name});`"),
             "wait" | "await" => format!("write `wait({name});`"),
+            "send" => format!("write `send {name};`: a channel holds no value"),
+            "recv" | "receive" => format!("write `recv {name};`: a channel holds no value"),
             "notify" | "signal" | "notify_one" => format!("write `notify({name});`"),
             "notifyAll" | "signalAll" | "notify_all" => format!("write `notifyAll({name});`"),
             "start" | "join" => THREADS.to_owned(),
@@ -412,7 +661,10 @@ impl<'a> Parser<'a, '_> {
 }
 
 /// Words that stand before parentheses.
-const CALLED: [&str; 7] = ["lock", "unlock", "catch", "switch", "elif", "elsif", "elseif"];
+const CALLED: [&str; 12] = [
+    "lock", "unlock", "catch", "switch", "elif", "elsif", "elseif", "when", "await", "with",
+    "critical", "select",
+];
 
 const NO_OBJECTS: &str = "there are no objects: write `read x;` and `write x;` for what is accessed, or \
                           a function of the process";

@@ -5,7 +5,7 @@ use super::{NESTING_LIMIT, Parser, Pending};
 use crate::ast::{Declaration, File, Function, Name, Number, Prefix, Process, Type};
 use crate::token::{Kind, quote};
 use selvedge_base::Diagnostic;
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 use selvedge_syntax::tokens::TokenKind;
 
 /// How far parameters and results are looked for behind the name of a function, if it is not clear
@@ -125,7 +125,7 @@ impl<'a> Parser<'a, '_> {
     /// `int 0..7 : t = 3;`, at the type, with its `;`.
     pub(super) fn declaration(&mut self) -> Option<Declaration<'a>> {
         let ty = self.ty()?;
-        if !self.colon_of_type() {
+        if !self.colon_of_type(&ty) {
             return None;
         }
         let item = self.item("a variable")?;
@@ -248,7 +248,7 @@ impl<'a> Parser<'a, '_> {
             return None;
         }
         let ty = self.ty()?;
-        if !self.colon_of_type() {
+        if !self.colon_of_type(&ty) {
             return None;
         }
         Some((ty, self.name("a parameter")?))
@@ -280,7 +280,19 @@ impl<'a> Parser<'a, '_> {
     /// `synchronized(l)`, at the keyword.
     pub(super) fn prefix(&mut self) -> Option<Prefix<'a>> {
         let word = self.cursor.bump();
-        self.cursor.expect(Kind::OpenParen, "missing-parenthesis", "(", "after `synchronized`");
+        if !self.cursor.eat(Kind::OpenParen) {
+            let named = self.cursor.at(Kind::Name) && self.cursor.peek() == Kind::OpenBrace;
+            let name = if named { self.cursor.current.text } else { "l" };
+            let help = format!("write {}", quote(&format!("synchronized({name}) {{ .. }}")));
+            self.missing_parenthesis("after `synchronized`", &help);
+            if named {
+                let lock = self.reference("a lock")?;
+                return Some(Prefix { span: word.span, place: word.place, lock });
+            }
+            if self.cursor.at(Kind::OpenBrace) {
+                return None;
+            }
+        }
         let lock = self.reference("a lock");
         let closed = (lock.is_some() || self.cursor.at(Kind::CloseParen))
             && self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the lock");
@@ -361,14 +373,13 @@ impl<'a> Parser<'a, '_> {
                     "expected `{{` after the name of the function {word}, found {}",
                     self.cursor.found()
                 ),
-                match nearest(name.text, ["synchronized"]) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => format!("a function is written `{} {{ .. }}`", name.text),
-                },
+                format!("a function is written `{} {{ .. }}`", name.text),
             ),
         };
-        let diagnostic =
-            Diagnostic::error(code, message, name.span, "not a function").with_help(help);
-        self.cursor.report(diagnostic);
+        let diagnostic = Diagnostic::error(code, message, name.span, "not a function");
+        self.cursor.report(match nearest(name.text, ["synchronized"]) {
+            Some(meant) if code == "missing-brace" => suggest(diagnostic, meant),
+            _ => diagnostic.with_help(help),
+        });
     }
 }

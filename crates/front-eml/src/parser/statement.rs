@@ -2,14 +2,14 @@
 //! Blocks and statements. A block notices when the text inside it cannot be its own any more (a
 //! function or a process begins) and then ends together with all blocks around it.
 
-use super::expression::instead_of;
+use super::expression::{CONDITION, instead_of};
 use super::{NESTING_LIMIT, Parser};
 use crate::ast::{
     Block, Branch, ChannelOperation, File, LockOperation, Name, Statement, StatementKind, Value,
 };
 use crate::token::{Kind, Token, quote};
 use selvedge_base::{Diagnostic, Span};
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 use selvedge_syntax::tokens::TokenKind;
 
 impl<'a> Parser<'a, '_> {
@@ -87,6 +87,13 @@ impl<'a> Parser<'a, '_> {
         let (kind, completes) = match first.kind {
             Kind::Read | Kind::Write => {
                 self.cursor.bump();
+                if self.cursor.at(Kind::OpenParen) {
+                    let named = self.cursor.ahead().next();
+                    let name = if named.kind == Kind::Name { named.text } else { "x" };
+                    let message = format!("{} is followed by a location", quote(first.text));
+                    let help = format!("write {}", quote(&format!("{} {name};", first.text)));
+                    self.cursor.report_here("missing-name", message, "no parentheses here", &help);
+                }
                 let Some(location) = self.reference("a location") else {
                     self.skip_statement();
                     return None;
@@ -159,10 +166,14 @@ impl<'a> Parser<'a, '_> {
             }
             kind if kind.starts_type() => (self.local()?, true),
             Kind::Synchronized => return self.synchronized(depth, file),
+            Kind::If if self.cursor.ahead().next().text == "::" => {
+                self.guarded_choice();
+                return None;
+            }
             Kind::If => return self.conditional(depth, file),
             Kind::While => {
                 self.cursor.bump();
-                let condition = self.condition();
+                let condition = self.condition("while");
                 let body = self.body(depth + 1, file, "`while (*)`")?;
                 (StatementKind::While(condition, Box::new(body)), true)
             }
@@ -227,9 +238,10 @@ impl<'a> Parser<'a, '_> {
             "break" | "continue" => matches!(next, Kind::Semicolon | Kind::CloseBrace),
             "for" => {
                 let first = ahead.next().kind;
-                // `i = 0`, `Item i` and `auto i`; a call has no such arguments.
+                // `i = 0`, `Item i`, `auto i` and `i : 0..3`; a call has no such arguments.
                 let second = ahead.next().kind;
-                let head = first == Kind::Name && matches!(second, Kind::Assign | Kind::Name);
+                let head = first == Kind::Name
+                    && matches!(second, Kind::Assign | Kind::Name | Kind::Colon);
                 next == Kind::OpenParen && (head || first.starts_type() || first == Kind::Semicolon)
             }
             _ => false,
@@ -237,7 +249,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `for (..)`, `do`, `break` or `continue`, at the word.
-    fn foreign_statement(&mut self) {
+    pub(super) fn foreign_statement(&mut self) {
         let word = self.cursor.current.text;
         let help = match word {
             "for" => "write `i = 0; while (i < n) { .. i = i + 1; }`",
@@ -250,6 +262,7 @@ impl<'a> Parser<'a, '_> {
         match word {
             "for" => {
                 let mut depth = 0usize;
+                let has_parentheses = self.cursor.at(Kind::OpenParen);
                 loop {
                     match self.cursor.current.kind {
                         Kind::OpenParen => depth += 1,
@@ -257,8 +270,10 @@ impl<'a> Parser<'a, '_> {
                         Kind::OpenBrace | Kind::CloseBrace | Kind::End => return,
                         _ => {}
                     }
+                    let is_last =
+                        if has_parentheses { depth == 0 } else { self.cursor.current.text == "do" };
                     self.cursor.skip();
-                    if depth == 0 {
+                    if is_last {
                         return;
                     }
                 }
@@ -308,10 +323,20 @@ impl<'a> Parser<'a, '_> {
             self.skip_statement();
             return None;
         }
+        if self.habit_of_value(target.name) {
+            return None;
+        }
         let Some(value) = self.value() else {
             self.skip_statement();
             return None;
         };
+        if self.cursor.at(Kind::Dots) {
+            let message = "a range is no value".to_owned();
+            let help = "write `choose(0..3)` for one of several numbers";
+            self.cursor.report_here("foreign-operator", message, "a range", help);
+            self.skip_statement();
+            return None;
+        }
         self.end_of_statement();
         Some(StatementKind::Assign(target, value))
     }
@@ -330,7 +355,10 @@ impl<'a> Parser<'a, '_> {
             }
             _ if sign == ":=" => format!("write `{} = ..;`", name.text),
             Some(first) if sign.ends_with('=') => {
-                format!("write `{0} = {0} {first} ..;`, which reads and then writes", name.text)
+                // `&` and `|` of truth values are written twice.
+                let twice = if matches!(first, '&' | '|') { 2 } else { 1 };
+                let operator = first.to_string().repeat(twice);
+                format!("write `{0} = {0} {operator} ..;`, which reads and then writes", name.text)
             }
             _ => instead_of(sign).to_owned(),
         };
@@ -406,7 +434,9 @@ impl<'a> Parser<'a, '_> {
             self.skip_statement();
             return None;
         }
-        if self.cursor.at(Kind::Comma) || self.cursor.at(Kind::OpenParen) {
+        let line = self.cursor.current.place.line();
+        let has_value = self.cursor.at(Kind::Name) && line == channel.place.line();
+        if has_value || self.cursor.at(Kind::Comma) || self.cursor.at(Kind::OpenParen) {
             let message =
                 format!("{} is about one channel, which holds no value", quote(word.text));
             let help = if self.cursor.at(Kind::Comma) {
@@ -447,6 +477,13 @@ impl<'a> Parser<'a, '_> {
             self.skip_statement();
             return None;
         };
+        if keyword.kind == Kind::Join && self.cursor.at(Kind::OpenParen) {
+            let message = "expected `;` after the statement, found `(`".to_owned();
+            let help = format!("write {}", quote(&format!("join {};", thread.name.text)));
+            self.cursor.report_here("missing-semicolon", message, "not expected here", &help);
+            self.skip_statement();
+            return None;
+        }
         self.end_of_statement();
         Some(match keyword.kind {
             Kind::Start => StatementKind::Start(thread, arguments),
@@ -486,7 +523,7 @@ impl<'a> Parser<'a, '_> {
         let mut otherwise = None;
         loop {
             let place = self.cursor.bump().place;
-            let condition = self.condition();
+            let condition = self.condition("if");
             let body = self.body(depth + 1, file, "`if (*)`")?;
             branches.push(Branch { place, condition, body });
             if !self.cursor.eat(Kind::Else) {
@@ -527,13 +564,21 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `(*)` or `(e)`; any value if it could not be read.
-    fn condition(&mut self) -> Value<'a> {
-        if !self.cursor.expect(Kind::OpenParen, "missing-parenthesis", "(", "before the condition")
-        {
-            self.cursor.eat(Kind::Star);
+    fn condition(&mut self, word: &str) -> Value<'a> {
+        if !self.cursor.at(Kind::OpenParen) {
+            let help = format!("write parentheses around the condition: `{word} (..)`");
+            self.missing_parenthesis("before the condition", &help);
+            let before = std::mem::replace(&mut self.in_condition, true);
+            let is_value = self.at_expression();
+            let value = if is_value { self.value() } else { None };
+            self.in_condition = before;
             self.cursor.eat(Kind::CloseParen);
-            return Value::Any;
+            if self.at_word_before_block() {
+                self.cursor.skip();
+            }
+            return value.unwrap_or(Value::Any);
         }
+        self.cursor.bump();
         if self.cursor.at(Kind::CloseParen) {
             let message = format!("expected a condition, found {}", self.cursor.found());
             let help = "write `*` if both outcomes are possible";
@@ -562,7 +607,20 @@ impl<'a> Parser<'a, '_> {
             return value;
         }
         self.cursor.expect(Kind::CloseParen, "missing-parenthesis", ")", "after the condition");
+        if self.at_word_before_block() {
+            let found = self.cursor.current.text;
+            let help = format!("write `{word} (..) {{ .. }}` without `{found}`");
+            self.report_habit("foreign-statement", found, &help);
+            self.cursor.skip();
+        }
         value
+    }
+
+    /// Whether `then` or `do` stands before the statements of a condition, and is no function.
+    fn at_word_before_block(&self) -> bool {
+        let next = self.cursor.peek();
+        matches!(self.cursor.current.text, "then" | "do")
+            && (matches!(next, Kind::Name | Kind::OpenBrace) || next.starts_statement())
     }
 
     /// `f(1);`, at the name.
@@ -632,8 +690,9 @@ impl<'a> Parser<'a, '_> {
             return;
         };
         let message = format!("{} does not start a statement", quote(self.cursor.current.text));
-        let help = format!("did you mean `{meant}`?");
-        self.cursor.report_here("unknown-statement", message, "unknown statement", &help);
+        let span = self.cursor.current.span;
+        let unknown = Diagnostic::error("unknown-statement", message, span, "unknown statement");
+        self.cursor.report(suggest(unknown, meant));
         // Reporting may have been the last thing that was allowed.
         if self.cursor.at(Kind::Name) {
             self.cursor.current.kind = match meant {
@@ -717,6 +776,11 @@ impl<'a> Parser<'a, '_> {
                     "remove it, or write `skip;` for a statement that does nothing",
                 );
                 self.cursor.bump();
+            }
+            Kind::OpenParen => {
+                let message = "a condition is no statement".to_owned();
+                self.cursor.report_here("foreign-statement", message, "not EML", CONDITION);
+                self.skip_statement();
             }
             // `++x;`: the sign stands before the name.
             Kind::Foreign => {

@@ -195,9 +195,8 @@ impl Parser<'_> {
                 Some("procedure") => self.shared_procedure(),
                 Some("label") => self.label(),
                 _ => {
-                    let help = self.word().and_then(|word| nearest(word, ITEMS));
-                    let help = help.map(|word| format!("did you mean `{word}`?"));
-                    self.unexpected_with_help("expected a declaration", help)
+                    let meant = self.word().and_then(|word| nearest(word, ITEMS));
+                    self.unexpected_word("expected a declaration", meant)
                 }
             };
             if item.is_err() {

@@ -379,9 +379,8 @@ impl Parser<'_> {
         ];
         let Some(at) = self.word().and_then(|word| ACTIONS.iter().position(|one| *one == word))
         else {
-            let help = self.word().and_then(|word| nearest(word, ACTIONS));
-            let help = help.map(|word| format!("did you mean `{word}`?"));
-            return self.unexpected_with_help("expected an action", help);
+            let meant = self.word().and_then(|word| nearest(word, ACTIONS));
+            return self.unexpected_word("expected an action", meant);
         };
         self.at += 1;
         let action = match ACTIONS[at] {

@@ -6,7 +6,7 @@ use super::Parser;
 use crate::model::{ChannelId, LocationId, LockId, NodeId};
 use selvedge_base::{Diagnostic, Id, Span};
 use selvedge_syntax::complaints::Complaints;
-use selvedge_syntax::nearest::nearest;
+use selvedge_syntax::nearest::{nearest, suggest};
 use std::collections::HashMap;
 
 /// Names of one kind with their numbers and where they were declared.
@@ -111,28 +111,27 @@ impl Parser<'_> {
     }
 
     pub(super) fn unexpected<T>(&mut self, message: &str) -> Read<T> {
-        self.unexpected_with_help(message, None)
+        self.unexpected_word(message, None)
     }
 
-    pub(super) fn unexpected_with_help<T>(
-        &mut self,
-        message: &str,
-        help: Option<String>,
-    ) -> Read<T> {
-        self.unexpected_at(self.token().span, message, help)
+    /// A complaint about the current token, with the word that was probably meant.
+    pub(super) fn unexpected_word<T>(&mut self, message: &str, meant: Option<&str>) -> Read<T> {
+        self.unexpected_at(self.token().span, message, meant)
     }
 
     pub(super) fn unexpected_at<T>(
         &mut self,
         span: Span,
         message: &str,
-        help: Option<String>,
+        meant: Option<&str>,
     ) -> Read<T> {
         let is_end = self.tokens.last().is_some_and(|end| end.span == span);
         let remark = if is_end { "the text ends here" } else { "here" };
-        let mut diagnostic = Diagnostic::error("unexpected-text", message, span, remark);
-        diagnostic.help = help;
-        self.complaints.push(diagnostic);
+        let diagnostic = Diagnostic::error("unexpected-text", message, span, remark);
+        self.complaints.push(match meant {
+            Some(meant) => suggest(diagnostic, meant),
+            None => diagnostic,
+        });
         Err(Mistake)
     }
 
@@ -209,7 +208,12 @@ pub(super) fn unknown<'n>(
     let message = format!("there is no {what} {:?}", shorten(&name.name));
     let diagnostic = Diagnostic::error(code, message, name.span, "not declared");
     match nearest(&name.name, declared) {
-        Some(meant) => diagnostic.with_help(format!("did you mean {meant:?}?")),
+        Some(meant) => {
+            let written = format!("{meant:?}");
+            diagnostic
+                .with_help(format!("did you mean {written}?"))
+                .with_replacement(name.span, written)
+        }
         None => diagnostic,
     }
 }
