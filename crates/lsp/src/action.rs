@@ -1,15 +1,18 @@
 //! # Idea
-//! The fix of a finding as a change of the text, and a new name for something, as edits that an editor can
+//! The fix of a finding, the repair of a mistake and a new name for something, as edits that an editor can
 //! make.
 
 use crate::document::OpenDocument;
 use crate::job::FindingInText;
+use crate::report::mistake;
+use crate::settings::EditorSettings;
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, DocumentChanges, OneOf,
     OptionalVersionedTextDocumentIdentifier, Range, TextDocumentEdit, TextEdit, WorkspaceEdit,
 };
-use selvedge_base::Span;
+use selvedge_base::{Replacement, Span};
 use selvedge_report::quotes::statement;
+use selvedge_syntax::tokens::quote;
 
 /// The fixes of the findings that touch a range, with one of their places or with one of the fix.
 pub fn fixes(
@@ -28,16 +31,49 @@ pub fn fixes(
         if !places.chain(changed).any(|place| touch(place, range)) {
             continue;
         }
-        actions.push(CodeActionOrCommand::CodeAction(CodeAction {
-            title: fix.text.trim_end_matches('.').to_owned(),
-            kind: Some(CodeActionKind::QUICKFIX),
-            diagnostics: Some(vec![diagnostic.clone()]),
-            edit: Some(workspace_edit(document, edits, versioned)),
-            is_preferred: Some(true),
-            ..CodeAction::default()
-        }));
+        let title = fix.text.trim_end_matches('.').to_owned();
+        let edit = workspace_edit(document, edits, versioned);
+        actions.push(quick_fix(title, diagnostic.clone(), edit));
     }
     actions
+}
+
+/// The repairs of the mistakes that touch a range, with their place or with that of the repair.
+pub fn repairs(
+    document: &OpenDocument,
+    settings: &EditorSettings,
+    range: Range,
+    versioned: bool,
+) -> Vec<CodeActionOrCommand> {
+    let mut actions = Vec::new();
+    for complaint in &document.loaded().complaints {
+        let Some(Replacement { span, text }) = &complaint.replacement else { continue };
+        let changed = document.lines.range(document.text(), *span);
+        let diagnostic = mistake(&document.into(), complaint, settings);
+        if !touch(diagnostic.range, range) && !touch(changed, range) {
+            continue;
+        }
+        let old = &document.text()[span.range()];
+        let title = match (old.is_empty(), text.is_empty()) {
+            (true, _) => format!("Insert {}", quote(text)),
+            (false, true) => format!("Remove {}", quote(old)),
+            (false, false) => format!("Replace {} with {}", quote(old), quote(text)),
+        };
+        let edit = workspace_edit(document, &[(*span, text.clone())], versioned);
+        actions.push(quick_fix(title, diagnostic, edit));
+    }
+    actions
+}
+
+fn quick_fix(title: String, diagnostic: Diagnostic, edit: WorkspaceEdit) -> CodeActionOrCommand {
+    CodeActionOrCommand::CodeAction(CodeAction {
+        title,
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![diagnostic]),
+        edit: Some(edit),
+        is_preferred: Some(true),
+        ..CodeAction::default()
+    })
 }
 
 fn touch(one: Range, other: Range) -> bool {

@@ -56,7 +56,7 @@ pub fn project_mistakes(
 }
 
 /// What a mistake is in.
-struct Written<'a> {
+pub struct Written<'a> {
     uri: &'a Uri,
     text: &'a str,
     lines: &'a Utf16Lines,
@@ -68,7 +68,8 @@ impl<'a> From<&'a OpenDocument> for Written<'a> {
     }
 }
 
-fn mistake(
+/// A mistake in a text.
+pub fn mistake(
     written: &Written<'_>,
     complaint: &selvedge_base::Diagnostic,
     settings: &EditorSettings,

@@ -12,7 +12,7 @@
 //! 3. What is said of a `selvedge.toml` goes when no open text belongs to it.
 //! 4. The findings of a text go when it changes; its check is stopped then, and when it is closed.
 
-use crate::action::{fixes, workspace_edit};
+use crate::action::{fixes, repairs, workspace_edit};
 use crate::document::OpenDocument;
 use crate::frame::Incoming;
 use crate::hover::hover;
@@ -283,7 +283,8 @@ impl Server {
                     })
                 });
                 let (found, versioned) = (&entry.findings, self.abilities.versioned);
-                let actions = fixes(&entry.document, found, params.range, versioned);
+                let mut actions = repairs(&entry.document, &self.settings, params.range, versioned);
+                actions.extend(fixes(&entry.document, found, params.range, versioned));
                 written(if wanted { actions } else { Vec::new() })
             }
             _ => {

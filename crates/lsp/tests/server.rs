@@ -295,3 +295,113 @@ fn an_editor_that_can_watch_files_is_asked_to() {
         assert!(server.receive(frames(&[answer])).is_empty());
     }
 }
+
+/// The wrong inputs of the corpus in the languages that editors are served, with the names of their files.
+fn wrong_texts() -> Vec<(String, String)> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let mut texts = Vec::new();
+    for folder in ["bad", "bad-bp", "bad-model"] {
+        for entry in fs::read_dir(corpus.join(folder)).expect("a folder of the corpus") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            // Some are no text at all.
+            if let Ok(text) = fs::read_to_string(&path) {
+                texts.push((name, text));
+            }
+        }
+    }
+    texts.sort();
+    texts
+}
+
+/// The diagnostics of a text that is opened alone.
+fn diagnostics_of(server: &mut Server, uri: &str, text: &str) -> Vec<Value> {
+    let document = json!({ "uri": uri, "languageId": "", "version": 1, "text": text });
+    let open = json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } });
+    let effects = server.receive(frames(&[open]));
+    let shown = sent(&effects)
+        .into_iter()
+        .find(|message| message["params"]["uri"] == uri)
+        .expect("diagnostics of the text");
+    shown["params"]["diagnostics"].as_array().expect("a list").clone()
+}
+
+/// The byte of a position in a text of ASCII.
+fn byte_at(text: &str, position: &Value) -> usize {
+    let line = position["line"].as_u64().expect("a number") as usize;
+    let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+    start + position["character"].as_u64().expect("a number") as usize
+}
+
+/// A word that is suggested in place of another one is a quick fix, and whoever takes it has one mistake
+/// less.
+#[test]
+fn every_suggested_word_is_a_quick_fix_that_removes_its_mistake() {
+    let mut server = started();
+    let mut taken = 0;
+    for (at, (name, text)) in wrong_texts().into_iter().enumerate() {
+        let uri = format!("file:///{at}/{name}");
+        let found = diagnostics_of(&mut server, &uri, &text);
+        for diagnostic in &found {
+            let message = diagnostic["message"].as_str().expect("a text");
+            let params = json!({
+                "textDocument": { "uri": uri },
+                "range": diagnostic["range"],
+                "context": { "diagnostics": [diagnostic] }
+            });
+            let request = json!({ "id": 9, "method": "textDocument/codeAction", "params": params });
+            let effects = server.receive(frames(&[request]));
+            let answer = sent(&effects)[0]["result"].clone();
+            let actions = answer.as_array().expect("a list");
+            let repair = actions.iter().find(|action| action["diagnostics"][0] == *diagnostic);
+            let is_suggested =
+                message.contains("did you mean `") || message.contains("did you mean \"");
+            assert!(repair.is_some() || !is_suggested, "{name}: {message}");
+            let Some(repair) = repair.filter(|_| text.is_ascii()) else { continue };
+            let edit = &repair["edit"]["changes"][&uri][0];
+            let (start, end) = (&edit["range"]["start"], &edit["range"]["end"]);
+            let mut repaired = text.clone();
+            let new = edit["newText"].as_str().expect("a text");
+            repaired.replace_range(byte_at(&text, start)..byte_at(&text, end), new);
+            let again = format!("file:///{at}/{taken}/{name}");
+            let left = diagnostics_of(&mut server, &again, &repaired);
+            let same =
+                |one: &&Value| one["message"] == *message && one["range"] == diagnostic["range"];
+            let before = found.iter().filter(same).count();
+            let after = left.iter().filter(same).count();
+            assert!(after < before, "{name}: {message}\n{}\n{repaired}", repair["title"]);
+            taken += 1;
+        }
+    }
+    assert!(taken > 50, "{taken}");
+}
+
+#[test]
+fn the_title_of_a_quick_fix_says_what_it_changes() {
+    let mut server = started();
+    for (text, expected) in [
+        (
+            "lock : l; process P { main { synchronized(k) { skip; } } } lokc : k;",
+            "Replace `lokc` with `lock`",
+        ),
+        ("int 0..7 x; process P { main { x = 1; } }", "Insert ` :`"),
+        ("int 0..7 : x; process P { main { assume(x <> 1); } }", "Replace `<>` with `!=`"),
+        ("int 3..0 : x; process P { main { x = 1; } }", "Replace `3..0` with `0..3`"),
+    ] {
+        let uri = format!("file:///{}.eml", expected.len());
+        diagnostics_of(&mut server, &uri, text);
+        let end = json!({ "line": 1, "character": 0 });
+        let range = json!({ "start": { "line": 0, "character": 0 }, "end": end });
+        let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
+        let request = json!({ "id": 9, "method": "textDocument/codeAction", "params": params });
+        let effects = server.receive(frames(&[request]));
+        let answer = sent(&effects)[0]["result"].clone();
+        let titles: Vec<&str> = answer
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|action| action["title"].as_str())
+            .collect();
+        assert!(titles.contains(&expected), "{text}: {titles:?}");
+    }
+}
