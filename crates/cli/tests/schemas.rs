@@ -4,6 +4,7 @@
 mod common;
 
 use common::{root, run, scratch};
+use selvedge_library::explain::find;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -193,11 +194,13 @@ fn damaged(value: &Value) -> [Value; 3] {
 fn every_output_is_what_its_schema_says() {
     let schemas = Schemas::read();
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut words: BTreeSet<String> = BTreeSet::new();
     let mut check = |schema: &'static str, arguments: &[&str]| {
         let Some(value) = output(arguments) else { return false };
         if let Some(complaint) = schemas.complaint(schema, &value) {
             panic!("{arguments:?} against {schema}: {complaint}");
         }
+        collect_words(&value, &mut words);
         seen.entry(schema)
             .or_default()
             .extend(value.as_object().expect("an object").keys().cloned());
@@ -278,6 +281,14 @@ fn every_output_is_what_its_schema_says() {
     let shown = output(&confirmed).expect("findings");
     let findings = list(&shown["files"][0]["findings"]);
     assert!(findings.iter().any(|finding| finding.get("confirmation").is_some()), "{shown}");
+    // Further findings in Java, with further tags.
+    let tagged = ["check", client, "--no-cache", "--no-assume-joins", "--format", "json"];
+    assert!(check("check.json", &tagged), "tagged");
+    let all = ["check", "examples", "--no-cache", "--max-work", "1000000", "--format", "json"];
+    assert!(check("check.json", &all), "all examples");
+    assert!(words.len() > 60, "{words:?}");
+    let unknown: Vec<&String> = words.iter().filter(|word| find(word).is_err()).collect();
+    assert!(unknown.is_empty(), "`selvedge explain` does not know {unknown:?}");
     // Fields that are there only sometimes were there.
     for (schema, field) in [
         ("atomicity.json", "engines"),
@@ -298,6 +309,39 @@ fn every_output_is_what_its_schema_says() {
         ("check.json", "shard"),
     ] {
         assert!(seen[schema].contains(field), "no output had `{field}` of {schema}");
+    }
+}
+
+/// The words of a report that `selvedge explain` must know: those that are not plain English.
+fn collect_words(value: &Value, words: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect_words(item, words)),
+        Value::Object(fields) => {
+            // The tag of a formula is its name or its text.
+            let is_formula = fields.get("rule").is_some_and(|rule| rule == "temporal-property");
+            for (key, value) in fields {
+                match (key.as_str(), value) {
+                    ("verdict" | "rule" | "engine" | "code", Value::String(word)) => {
+                        words.insert(word.clone());
+                    }
+                    ("tags", Value::Array(tags)) if !is_formula => {
+                        words.extend(tags.iter().map(|tag| text(tag).to_owned()));
+                    }
+                    ("rank", Value::Number(rank)) => {
+                        words.insert(format!("rank {rank}"));
+                    }
+                    ("claim", Value::String(claim)) => {
+                        let parts = claim.split(|one: char| !one.is_ascii_alphanumeric());
+                        let assumption = |word: &&str| {
+                            word.strip_prefix('A').is_some_and(|rest| rest.parse::<u32>().is_ok())
+                        };
+                        words.extend(parts.filter(assumption).map(str::to_owned));
+                    }
+                    _ => collect_words(value, words),
+                }
+            }
+        }
+        _ => {}
     }
 }
 

@@ -1,7 +1,8 @@
 //! # Idea
 //! What a user may call a topic: its name, as it stands in a message (`error[missing-colon]`), in upper
-//! case, by the word of `--only` (`race`), or by the number of a pattern. Where there is none of that
-//! name, those are offered that are near or have it for a part.
+//! case, by the word of `--only` (`race`), by the number of a pattern, or as a report prints it where that
+//! has a number of its own (`cycle-3`, `rank 2`). Where there is none of that name, those are offered that
+//! are near or have it for a part.
 
 use selvedge_findings::FindingKind;
 use selvedge_report::explain::{Topic, topics};
@@ -19,8 +20,9 @@ const LONGEST: usize = 64;
 pub fn find(name: &str) -> Result<Topic, Vec<&'static str>> {
     let topics = topics();
     let wanted = canonical(name);
-    if let Some(topic) = topics.iter().find(|topic| topic.name == wanted) {
-        return Ok(*topic);
+    let named = |name: &str| topics.iter().find(|topic| topic.name == name).copied();
+    if let Some(topic) = named(&wanted).or_else(|| named(&general(&wanted))) {
+        return Ok(topic);
     }
     if wanted.is_empty() || wanted.len() > LONGEST {
         return Err(Vec::new());
@@ -44,6 +46,7 @@ fn canonical(name: &str) -> String {
     let name = name.trim().to_lowercase();
     let inside = ["error[", "warning["].iter().find_map(|head| name.strip_prefix(head));
     let name = inside.map_or(name.as_str(), |rest| rest.trim_end_matches([']', ':']));
+    let name = name.trim_start_matches('-').trim_matches(['(', ')']);
     let topic = FindingKind::TOPICS.into_iter().find(|(word, _)| *word == name);
     if let Some((_, &[kind, ..])) = topic {
         return kind.rule().to_owned();
@@ -55,9 +58,34 @@ fn canonical(name: &str) -> String {
     name.replace([' ', '_'], "-")
 }
 
+/// The name of the topic for a word that a report forms with a number or a name, and for a limit in the words
+/// of a report.
+fn general(word: &str) -> String {
+    let is_number = |text: &str| text.parse::<u32>().is_ok();
+    let topic = match word.split_once('-') {
+        Some(("cycle", count)) if is_number(count) => "cycle-n",
+        Some(("rounds", count)) if is_number(count) => "rounds-n",
+        Some(("rank", number)) if is_number(number) => "rank",
+        Some(("property", _)) => "property-name",
+        _ => match word {
+            "the-time-limit-was-reached" => "timeout",
+            "the-memory-limit-was-reached" => "memory",
+            "the-limit-on-work-was-reached" => "max-work",
+            "the-run-was-interrupted" => "interrupted",
+            "vacuously" => "vacuous",
+            kind => return format!("{kind}-failure"),
+        },
+    };
+    topic.to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::java::DEMOTIONS;
+    use selvedge_analysis::EngineKind;
+    use selvedge_base::StopReason;
+    use selvedge_program::FailureKind;
 
     #[test]
     fn names_in_every_form() {
@@ -71,6 +99,14 @@ mod tests {
             ("12", "pattern-12"),
             ("error[missing-colon]:", "missing-colon"),
             ("warning[unused_lock]", "unused-lock"),
+            ("(A6)", "a6"),
+            ("--max-work", "max-work"),
+            ("the limit on work was reached", "max-work"),
+            ("cycle-3", "cycle-n"),
+            ("rank 2", "rank"),
+            ("property-lost-update", "property-name"),
+            ("property-violation", "property-violation"),
+            ("range", "range-failure"),
         ] {
             assert_eq!(find(given).map(|topic| topic.name), Ok(expected), "{given}");
         }
@@ -85,5 +121,38 @@ mod tests {
         for far in ["", "zzzzzzzz", &"x".repeat(10_000)] {
             assert_eq!(find(far), Err(Vec::new()));
         }
+    }
+
+    /// The words that reports take from enumerations and lists of the code.
+    #[test]
+    fn every_word_of_a_report_is_explained() {
+        let failures = std::iter::successors(Some(FailureKind::Assertion), |kind| match kind {
+            FailureKind::Assertion => Some(FailureKind::Invariant),
+            FailureKind::Invariant => Some(FailureKind::Range),
+            FailureKind::Range => Some(FailureKind::Index),
+            FailureKind::Index => Some(FailureKind::Division),
+            FailureKind::Division => Some(FailureKind::Release),
+            FailureKind::Release => Some(FailureKind::Monitor),
+            FailureKind::Monitor => Some(FailureKind::Annotation),
+            FailureKind::Annotation => None,
+        });
+        let stops = std::iter::successors(Some(StopReason::Timeout), |reason| match reason {
+            StopReason::Timeout => Some(StopReason::Memory),
+            StopReason::Memory => Some(StopReason::Steps),
+            StopReason::Steps => Some(StopReason::Cancelled),
+            StopReason::Cancelled => None,
+        });
+        let mut words: Vec<String> = failures.map(|kind| kind.word().to_owned()).collect();
+        words.extend(stops.map(|reason| reason.to_string()));
+        words.extend(EngineKind::ALL.map(|engine| engine.declaration().name.to_owned()));
+        words.extend(FindingKind::ALL.map(|kind| kind.rule().to_owned()));
+        words.extend(DEMOTIONS.map(str::to_owned));
+        words.extend((1..=7).map(|rank| format!("rank {rank}")));
+        words.extend((1..=8).map(|assumption| format!("A{assumption}")));
+        for word in ["safe", "violation", "unknown", "holds", "fails", "vacuously"] {
+            words.push(word.to_owned());
+        }
+        let unknown: Vec<&String> = words.iter().filter(|word| find(word).is_err()).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
     }
 }

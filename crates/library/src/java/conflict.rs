@@ -2,6 +2,7 @@
 //! What is known of a finding of a model and is needed to find its cause: which accesses conflict under which
 //! locks, and what makes it less likely to be a mistake.
 
+use super::values::REFUTED;
 use crate::held::HeldLocks;
 use selvedge_base::{Budget, StopReason};
 use selvedge_findings::cause::conflict_steps;
@@ -72,10 +73,25 @@ fn has(model: &JavaModel, step: &TraceStep, remark: StepRemark) -> bool {
     model.remarks.edges.get(&edge).is_some_and(|said| said.contains(&remark))
 }
 
+/// The tags of findings that are less likely to be a mistake.
+pub const DEMOTIONS: [&str; 10] = [
+    "array-index",
+    "wait-in-unit",
+    "unknown-call",
+    "lock-ignored",
+    "hand-over",
+    "join-assumed",
+    "re-checked",
+    "cas-loop",
+    "lock-free",
+    REFUTED,
+];
+
 /// What makes a finding less likely to be a mistake.
 fn demoted(model: &JavaModel, finding: &Finding, steps: &[ConflictStep]) -> BTreeSet<String> {
     let mut tags = BTreeSet::new();
     let mut add = |tag: &str, applies: bool| {
+        debug_assert!(DEMOTIONS.contains(&tag), "{tag}");
         if applies {
             tags.insert(tag.to_owned());
         }

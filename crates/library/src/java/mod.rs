@@ -16,6 +16,7 @@ mod values;
 
 pub use check::{JavaChecked, JavaFigures, JavaProgram, JavaSites};
 pub use confirm::{Rehearsal, RunPlace, rehearsal, watched};
+pub use conflict::DEMOTIONS;
 pub use list::JavaList;
 pub use part::JavaPart;
 pub use selvedge_front_java::options::{JavaBeginning, JavaOptions, QuestionShare, UnknownCalls};

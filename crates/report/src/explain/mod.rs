@@ -1,5 +1,5 @@
 //! # Idea
-//! What a rule, an access pattern or a diagnostic means, with an example and what to do about it. The
+//! What a rule, an access pattern, a diagnostic or another word of a report means, with what to do about it. The
 //! texts stand once, in the pages of the book that list them; they are compiled in, and the terminal,
 //! SARIF and the page for the browser show the same ones.
 //!
@@ -9,7 +9,8 @@
 //! diagnostic.
 //!
 //! # Invariants
-//! 1. Every rule and every pattern has a topic; tests see to it that every diagnostic has one, too.
+//! 1. Every rule and every pattern has a topic; tests see to it that every diagnostic, engine, limit, tag
+//!    and assumption has one, too.
 
 mod markdown;
 mod screen;
@@ -22,6 +23,7 @@ pub use screen::{render, render_list};
 const RULES: &str = include_str!("../../../../book/src/reference/rules.md");
 const PATTERNS: &str = include_str!("../../../../book/src/reference/patterns.md");
 const DIAGNOSTICS: &str = include_str!("../../../../book/src/reference/diagnostics.md");
+const WORDS: &str = include_str!("../../../../book/src/reference/words.md");
 
 /// What begins a paragraph that says what to do.
 const ADVICE: &str = "**How to fix it.** ";
@@ -35,17 +37,20 @@ pub enum TopicKind {
     Pattern,
     /// A complaint about an input.
     Diagnostic,
+    /// A verdict, a limit, an engine, a tag, the rank or an assumption.
+    Word,
 }
 
 impl TopicKind {
     /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 3] = [Self::Rule, Self::Pattern, Self::Diagnostic];
+    pub const ALL: [Self; 4] = [Self::Rule, Self::Pattern, Self::Diagnostic, Self::Word];
 
     fn page(self) -> &'static str {
         match self {
             Self::Rule => RULES,
             Self::Pattern => PATTERNS,
             Self::Diagnostic => DIAGNOSTICS,
+            Self::Word => WORDS,
         }
     }
 
@@ -54,6 +59,7 @@ impl TopicKind {
             Self::Rule => "reference/rules",
             Self::Pattern => "reference/patterns",
             Self::Diagnostic => "reference/diagnostics",
+            Self::Word => "reference/words",
         }
     }
 }
@@ -61,7 +67,7 @@ impl TopicKind {
 /// Something that can be explained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Topic {
-    /// Its name: a rule, `pattern-12`, or the code of a diagnostic.
+    /// Its name: a rule, `pattern-12`, the code of a diagnostic, or another word of a report.
     pub name: &'static str,
     /// What it is.
     pub kind: TopicKind,
@@ -120,7 +126,7 @@ fn add(part: &mut String, paragraph: &str) {
     part.push_str(&plain(paragraph));
 }
 
-/// Everything that can be explained: rules, patterns, diagnostics, each in the order of its page.
+/// Everything that can be explained: rules, patterns, diagnostics, words, each in the order of its page.
 pub fn topics() -> Vec<Topic> {
     TopicKind::ALL.into_iter().flat_map(of_kind).collect()
 }
@@ -193,11 +199,12 @@ mod tests {
         assert_eq!(pattern_text(0), Explanation::default());
     }
 
-    /// What to do is said of everything: in a paragraph, or as advice in the example.
+    /// What to do is said of everything but words: in a paragraph, or as advice in the example.
     #[test]
     fn every_topic_says_what_to_do() {
         let silent: Vec<&str> = topics()
             .iter()
+            .filter(|topic| topic.kind != TopicKind::Word)
             .filter(|topic| {
                 let advises = !topic.explanation().advice.is_empty();
                 let helps = screen::example(topic).is_some_and(|lines| {

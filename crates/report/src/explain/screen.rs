@@ -18,6 +18,14 @@ pub fn render(topic: &Topic, terminal: Terminal) -> String {
         TopicKind::Rule => "a rule of `selvedge check`",
         TopicKind::Pattern => "a shape of atomicity violations",
         TopicKind::Diagnostic => "said about an input",
+        TopicKind::Word => match topic.group {
+            "Verdicts" => "a verdict",
+            "Limits" => "a limit",
+            "Engines" => "an engine",
+            "Tags" => "a tag of findings",
+            "Ranks" => "the order of findings in Java",
+            _ => "an assumption about programs in Java",
+        },
     };
     let mut out = format!("{}: {what}\n", terminal.paint(Tone::Heading, topic.name));
     let mut complaint = example(topic);
@@ -72,14 +80,20 @@ pub fn render_list(terminal: Terminal) -> String {
         }
         out.push('\n');
     }
-    let diagnostics: Vec<&Topic> =
-        topics.iter().filter(|topic| topic.kind == TopicKind::Diagnostic).collect();
-    let heading = terminal.paint(Tone::Heading, "Diagnostics: what is said about an input");
-    let _ = writeln!(out, "{heading}");
-    for group in diagnostics.chunk_by(|one, other| one.group == other.group) {
-        let _ = writeln!(out, "{INDENT}{}", group[0].group);
-        let names: Vec<&str> = group.iter().map(|topic| topic.name).collect();
-        out.push_str(&filled(&names.join(", "), "    ", "    ", terminal));
+    for (kind, heading) in [
+        (TopicKind::Diagnostic, "Diagnostics: complaints about an input"),
+        (TopicKind::Word, "Words of reports"),
+    ] {
+        if kind == TopicKind::Word {
+            out.push('\n');
+        }
+        let _ = writeln!(out, "{}", terminal.paint(Tone::Heading, heading));
+        let of_kind: Vec<&Topic> = topics.iter().filter(|topic| topic.kind == kind).collect();
+        for group in of_kind.chunk_by(|one, other| one.group == other.group) {
+            let _ = writeln!(out, "{INDENT}{}", group[0].group);
+            let names: Vec<&str> = group.iter().map(|topic| topic.name).collect();
+            out.push_str(&filled(&names.join(", "), "    ", "    ", terminal));
+        }
     }
     out.push_str("\n`selvedge explain NAME` explains one of them.\n");
     out
