@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{run, run_with_input};
+use common::{root, run, run_in, run_with_input, scratch};
 use std::path::{Path, PathBuf};
 
 const JOB: &str = "examples/job.eml";
@@ -143,20 +143,25 @@ fn several_restrictions_hold_together() {
 
 #[test]
 fn wrong_uses() {
-    let symbols = temporary(
+    let folder = scratch("restrict-wrong-uses");
+    std::fs::create_dir_all(folder.join("examples")).expect("a folder");
+    for name in ["job.eml", "no-retry.nwa", "stack.eml"] {
+        let name = format!("examples/{name}");
+        std::fs::copy(root().join(&name), folder.join(&name)).expect("a copy");
+    }
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("a file");
+    write(
         "symbols.nwa",
         "Q0: s Delta_i: { (s, \"read bussy\", s), (s, yield, s), (s, \"acquire l\", s) } \
          Delta_c: { (s, \"call atempt\", s) } Delta_r: { (s, s, \"return main\", s) }",
     );
-    let nothing = temporary("nothing.nwa", "Qf: s");
-    let symbols = format!("Worker={symbols}");
-    let nothing = format!("Worker={nothing}");
+    write("nothing.nwa", "Qf: s");
     let uses: [(&str, &[&str]); 8] = [
         ("unknown-thread", &["atomicity", JOB, "--restrict", "Wroker=examples/no-retry.nwa"]),
-        ("unknown-symbols", &["race", JOB, "--restrict", &symbols]),
+        ("unknown-symbols", &["race", JOB, "--restrict", "Worker=symbols.nwa"]),
         ("unknown-file", &["deadlock", JOB, "--restrict", "Worker=examples/no-file.nwa"]),
         ("no-file", &["atomicity", JOB, "--restrict", "Worker"]),
-        ("no-initial-state", &["atomicity", JOB, "--restrict", &nothing]),
+        ("no-initial-state", &["atomicity", JOB, "--restrict", "Worker=nothing.nwa"]),
         ("no-automaton", &["atomicity", JOB, "--restrict", "Worker=examples/stack.eml"]),
         ("check-thread", &["check", JOB, "--no-cache", "--restrict", "W=examples/no-retry.nwa"]),
         (
@@ -164,14 +169,12 @@ fn wrong_uses() {
             &["atomicity", JOB, "--restrict", ONCE, "--engine", "context-bounded", "--rounds", "2"],
         ),
     ];
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).to_str().expect("a plain path");
     for (name, arguments) in uses {
-        let outcome = run(arguments);
+        let outcome = run_in(&folder, arguments);
         let expected = if name == "engine" { 3 } else { 2 };
         assert_eq!(outcome.code, Some(expected), "{name}: {}{}", outcome.stdout, outcome.stderr);
         let shown = if name == "engine" { outcome.stdout } else { outcome.stderr };
         insta::with_settings!({ prepend_module_to_snapshot => false, snapshot_path => "restrict" }, {
-            let shown = shown.replace(folder, "FOLDER");
             let shown = shown.split(" in 0.").next().unwrap_or_default();
             insta::assert_snapshot!(name, shown);
         });

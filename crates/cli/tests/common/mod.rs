@@ -22,13 +22,17 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The program, in the root of the workspace, with nothing of the environment that matters.
+/// What the program and the tools of Java need of the environment.
+const KEPT: [&str; 7] =
+    ["PATH", "JAVA_HOME", "TMPDIR", "TEMP", "TMP", "SystemRoot", "LLVM_PROFILE_FILE"];
+
+/// The program, in the root of the workspace, without the environment of the tests: locale, terminal,
+/// colours, time zone and home folder of the user change no result.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_selvedge"));
-    command.args(arguments).current_dir(root());
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "RUST_BACKTRACE"] {
-        command.env_remove(variable);
-    }
+    command.args(arguments).current_dir(root()).env_clear();
+    let kept = KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command.envs(kept);
     command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
     command
 }
@@ -54,6 +58,18 @@ pub fn run_with_input(arguments: &[&str], input: &[u8]) -> Outcome {
 /// Runs with an empty standard input.
 pub fn run(arguments: &[&str]) -> Outcome {
     run_with_input(arguments, b"")
+}
+
+/// Runs in a folder, with an empty standard input. Messages are wrapped before a test sees them, so a
+/// test that compares lines names files relative to a folder of its own.
+pub fn run_in(folder: &Path, arguments: &[&str]) -> Outcome {
+    let output =
+        command(arguments).current_dir(folder).stdin(Stdio::null()).output().expect("it runs");
+    Outcome {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
 }
 
 /// A run as a text for snapshots: the command, what it printed and its exit code, without times.
