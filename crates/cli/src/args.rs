@@ -16,6 +16,7 @@ pub mod temporal;
 use branching::BranchingArgs;
 use check::CheckArgs;
 use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use cpds::CpdsArgs;
@@ -135,6 +136,19 @@ pub struct Cli {
     /// How many characters fit into a line [default: COLUMNS, the terminal's, or 100].
     #[arg(long, global = true, value_name = "CHARACTERS", display_order = 101)]
     pub width: Option<u16>,
+}
+
+/// Ends the program because of its arguments. A file in the place of a command is meant to be checked.
+pub fn refuse(mut error: clap::Error) -> ! {
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
+        && std::path::Path::new(name).exists()
+    {
+        let name = selvedge_report::escape::visible(name);
+        let tip = format!("write `selvedge check {name}` to check a file or a folder");
+        let tip = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    error.exit()
 }
 
 /// The subcommands.

@@ -305,7 +305,9 @@ fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>, NoBytes> {
     let mut file = File::open(path)?;
     let before = file.metadata()?;
     if before.is_dir() {
-        return Err(io::Error::other("it is a directory").into());
+        return Err(
+            io::Error::other("it is a directory; `selvedge check` takes directories").into()
+        );
     }
     if before.len() >= TOO_LARGE {
         return Err(too_large().into());

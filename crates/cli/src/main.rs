@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Usage errors end the process here, with the exit code 2 that they have in clap as well.
-    let cli = args::Cli::parse();
+    let cli = args::Cli::try_parse().unwrap_or_else(|error| args::refuse(error));
     interrupt::install();
     // A broken invariant of ours panics; that is an internal error and no verdict.
     let outcome = std::panic::catch_unwind(|| commands::run(cli));

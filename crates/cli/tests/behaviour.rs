@@ -539,3 +539,15 @@ fn hostile_bytes() {
         assert!(outcome.stderr.chars().all(|c| c == '\n' || !c.is_control()));
     }
 }
+
+/// Whoever names a file in place of a command wants it to be checked.
+#[test]
+fn a_file_in_the_place_of_a_command_is_meant_to_be_checked() {
+    let outcome = run(&["examples/stack.eml"]);
+    assert_eq!(outcome.code, Some(2));
+    let tip = "tip: write `selvedge check examples/stack.eml` to check a file or a folder";
+    assert!(outcome.stderr.contains(tip), "{}", outcome.stderr);
+    let outcome = run(&["examples/no-such-file.eml"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(!outcome.stderr.contains("tip:"), "{}", outcome.stderr);
+}

@@ -119,7 +119,8 @@ impl Loaded {
                 Some("nwa") => "nested-word automata are for `selvedge nwa`",
                 _ => {
                     "there are EML programs (.eml), models in text form (.slv), Boolean programs \
-                     (.bp) and pushdown systems (.pds)"
+                     (.bp) and pushdown systems (.pds); `selvedge check` also takes programs in Java \
+                     (.class, .jar)"
                 }
             };
             let message = "this is no file that Selvedge knows";
