@@ -27,10 +27,11 @@ const KEPT: [&str; 7] =
     ["PATH", "JAVA_HOME", "TMPDIR", "TEMP", "TMP", "SystemRoot", "LLVM_PROFILE_FILE"];
 
 /// The program, in the root of the workspace, without the environment of the tests: locale, terminal,
-/// colours, time zone and home folder of the user change no result.
+/// colours, time zone and home folder of the user change no result. Standard input is empty unless a test
+/// says otherwise: the program asks a terminal there for its width.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_selvedge"));
-    command.args(arguments).current_dir(root()).env_clear();
+    command.args(arguments).current_dir(root()).env_clear().stdin(Stdio::null());
     let kept = KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     command.envs(kept);
     command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
