@@ -2,7 +2,8 @@
 //! A prepared program, questions, options and a budget in, answers out. Every question is put to the
 //! first engine that takes it; where that one cannot decide it for what it is, the next is asked. A
 //! violation exists only as a trace that the replayer has executed; a witness that does not replay is
-//! an internal error.
+//! an internal error, as a panic is. An engine that ends with one is dropped, the next engine that takes
+//! the question is asked, and a warning names the one that failed.
 //!
 //! An engine that leaves values out is asked about the program of events. What is safe there is safe.
 //! What it claims is a run without values: it is a violation if values are found that go with its steps,
@@ -12,13 +13,15 @@
 //! 1. An engine that is named is the only one that is asked.
 //! 2. A limit that was met is no reason to ask another engine: the budget is used up.
 //! 3. A claim without values that does not fit them is neither a violation nor an internal error.
+//! 4. An internal error is the outcome only if no engine was left that takes the question.
 
 use crate::choice::{Choice, choose};
+use crate::containment::contain;
 use crate::copies::named_suffice;
 use crate::making::{make, make_for_events};
 use crate::prepared::Prepared;
-use crate::registry::EngineKind;
-use selvedge_base::Budget;
+use crate::registry::{EngineKind, QuestionKind};
+use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_cpds::CpdsOptions;
 use selvedge_program::{
     AccessSite, Answer, Bound, Decision, Engine, Explored, GlobalId, Measure, Move, Question,
@@ -158,7 +161,12 @@ pub struct Report {
     pub chosen: Option<&'static str>,
     /// What the work cost.
     pub statistics: Statistics,
+    /// A warning for each engine that ended with an internal error where another one was asked.
+    pub faults: Vec<Diagnostic>,
 }
+
+/// The code of the warning about an engine that ended with an internal error.
+pub const INTERNAL_ERROR: &str = "internal-error";
 
 /// A bug of ours, never a verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -233,7 +241,8 @@ impl<'a, 'p> Driver<'a, 'p> {
                 None => statistics.extend(&engine.statistics()),
             }
         }
-        Report { answers, chosen: self.chosen, statistics }
+        let faults = self.prepared.faults();
+        Report { answers, chosen: self.chosen, statistics, faults }
     }
 
     /// The answer to one question.
@@ -242,9 +251,13 @@ impl<'a, 'p> Driver<'a, 'p> {
         question: &Question,
         widened: &mut dyn FnMut(Bound),
     ) -> Result<Answer, InternalError> {
-        let (choices, why) = choose(self.prepared, question, self.options);
+        let (mut choices, why) = choose(self.prepared, question, self.options);
         let mut open: Option<Answer> = None;
-        for (at, choice) in choices.into_iter().enumerate() {
+        let mut fault: Option<InternalError> = None;
+        let mut next = 0;
+        while let Some(&choice) = choices.get(next) {
+            let at = next;
+            next += 1;
             let kind = choice.engine;
             let unfitting =
                 open.as_ref().is_some_and(|answer| is_about_other_data(&answer.verdict));
@@ -262,7 +275,16 @@ impl<'a, 'p> Driver<'a, 'p> {
             } else if let Err(why) = kind.takes(self.prepared.features, question) {
                 not(Unknown::Unsupported(why))
             } else {
-                self.decide(choice, question, widened)?
+                match self.decide_contained(choice, question, widened) {
+                    Ok(decided) => decided,
+                    Err(error) if self.options.engine.is_some() => return Err(error),
+                    Err(error) => {
+                        others(&mut choices, question);
+                        self.prepared.note_fault(warning(&error));
+                        fault.get_or_insert(error);
+                        continue;
+                    }
+                }
             };
             let mut answer =
                 Answer { question: question.clone(), verdict, engine, explored, searched, refined };
@@ -301,7 +323,33 @@ impl<'a, 'p> Driver<'a, 'p> {
                 _ => return Ok(answer),
             }
         }
-        Ok(open.expect("there is an engine for every question"))
+        // Whoever does not take the question has not answered it.
+        let refused =
+            |open: &Answer| matches!(open.verdict, Verdict::Unknown(Unknown::Unsupported(_)));
+        match (open, fault) {
+            (Some(open), Some(fault)) if refused(&open) => Err(fault),
+            (Some(open), _) => Ok(open),
+            (None, Some(fault)) => Err(fault),
+            (None, None) => unreachable!("there is an engine for every question"),
+        }
+    }
+
+    /// What one engine says. One that fails is not asked again as it is.
+    fn decide_contained(
+        &mut self,
+        choice: Choice,
+        question: &Question,
+        widened: &mut dyn FnMut(Bound),
+    ) -> Result<Replayed, InternalError> {
+        let name = choice.engine.name();
+        let contained = contain(|| self.decide(choice, question, widened));
+        let decided = contained.unwrap_or_else(|InternalError(what)| {
+            Err(InternalError(format!("engine {name}: {what}")))
+        });
+        if decided.is_err() {
+            self.engines.retain(|(made, _), _| *made != choice);
+        }
+        decided
     }
 
     /// What one engine says, its claim replayed.
@@ -376,6 +424,22 @@ impl<'a, 'p> Driver<'a, 'p> {
     }
 }
 
+/// Adds the engines that decide such questions and are not among these.
+fn others(choices: &mut Vec<Choice>, question: &Question) {
+    for engine in EngineKind::deciding(&[QuestionKind::of(question)]) {
+        if choices.iter().all(|choice| choice.engine != engine) {
+            choices.push(Choice { engine, frames: None });
+        }
+    }
+}
+
+/// What there is to say of an engine that ended with an internal error.
+fn warning(error: &InternalError) -> Diagnostic {
+    let message = format!("{error}; another engine was asked");
+    Diagnostic::global(INTERNAL_ERROR, Severity::Warning, message)
+        .with_help("report it with the model; the verdict is that of the other engine".to_owned())
+}
+
 /// What an engine says, its claims replayed.
 type Replayed =
     (Verdict<Box<Trace>>, Option<Box<Explored>>, Option<Box<Searched<Trace>>>, Option<Refined>);
@@ -397,6 +461,7 @@ mod tests {
     use super::*;
     use selvedge_program::Fault;
     use selvedge_program::moment::races;
+    use std::collections::BTreeSet;
 
     /// An engine that says what it was told to.
     struct Liar(Result<Verdict<Witness>, Fault>);
@@ -408,6 +473,106 @@ mod tests {
         fn statistics(&self) -> Statistics {
             Statistics::default()
         }
+    }
+
+    /// An engine that panics.
+    struct Panicking;
+
+    impl Engine for Panicking {
+        fn decide(&mut self, _: &Question, _: &mut dyn FnMut(Bound)) -> Result<Decision, Fault> {
+            panic!("an invariant is broken")
+        }
+        fn statistics(&self) -> Statistics {
+            Statistics::default()
+        }
+    }
+
+    /// A question of each kind about a program, with what the engines say of it.
+    fn asked(program: &selvedge_program::Program) -> Vec<(Question, Verdict<()>)> {
+        let (formula, _) = selvedge_logic::parse("E F deadlock", program, &[]);
+        let formula = Question::Temporal(formula.into_iter().next().expect("a formula"));
+        let threads: Vec<_> = program.threads.ids().collect();
+        let locations: Vec<_> = program.locations.ids().collect();
+        let race = Question::Race(races(&threads, &locations).remove(0));
+        vec![
+            (Question::Reach(Target::Assertion), Verdict::Safe),
+            (race, Verdict::Violation(())),
+            (formula, Verdict::Safe),
+            (Question::Stuck, Verdict::Safe),
+        ]
+    }
+
+    /// Where engines fail, the next one that takes the question answers, and a warning names each that
+    /// failed; if all fail, that is an internal error.
+    #[test]
+    fn another_engine_answers_where_one_fails() {
+        let source = "var : x; process A { f { if (*) f(); } main { f(); read x; } } process B { main { write x; } }";
+        let flat = "var : x; process A { main { skip; read x; } } process B { main { write x; } }";
+        let mut fallbacks = 0;
+        for source in [source, flat] {
+            let program = selvedge_front_eml::parse(source).program.expect("a program");
+            for (question, expected) in asked(&program) {
+                let options = Options::new(None);
+                let takes =
+                    |choice: &Choice| choice.engine.takes(program.features(), &question).is_ok();
+                for failing in 1.. {
+                    let prepared = Prepared::new(&program);
+                    let (mut choices, _) = choose(&prepared, &question, &options);
+                    others(&mut choices, &question);
+                    choices.retain(takes);
+                    let budget = Budget::with_steps(1_000);
+                    let mut driver = Driver::new(&prepared, &options, &budget);
+                    for (at, &choice) in choices.iter().take(failing).enumerate() {
+                        let engine: Box<dyn Engine> = match at % 2 {
+                            0 => Box::new(Panicking),
+                            _ => Box::new(Liar(Err(Fault("it contradicts itself".to_owned())))),
+                        };
+                        driver.engines.insert((choice, Sees::Everything), engine);
+                    }
+                    let answer = driver.answer(&question, &mut |_| {});
+                    let faults = prepared.faults();
+                    // One that is asked with more and more frames may fail the same way each time.
+                    let ways = choices.iter().take(failing).enumerate();
+                    let ways: BTreeSet<_> = ways.map(|(at, one)| (one.engine, at % 2)).collect();
+                    assert_eq!(faults.len(), ways.len());
+                    if failing >= choices.len() {
+                        let error = answer.expect_err("nobody is left").to_string();
+                        assert!(error.contains(choices[0].engine.name()), "{error}");
+                        break;
+                    }
+                    let answer = answer.expect("others are left");
+                    for (engine, _) in ways {
+                        let name = format!("engine {}: ", engine.name());
+                        let named = |one: &Diagnostic| one.message.starts_with(&name);
+                        assert!(faults.iter().any(named), "{name} {faults:?}");
+                    }
+                    assert!(faults.iter().all(|fault| fault.code == INTERNAL_ERROR));
+                    if !matches!(answer.verdict, Verdict::Unknown(_)) {
+                        assert_eq!(answer.verdict.clone().map(|_| ()), expected, "{question:?}");
+                        fallbacks += 1;
+                    }
+                    assert_eq!(driver.report(vec![answer]).faults, faults);
+                }
+            }
+        }
+        assert!(fallbacks > 10, "{fallbacks}");
+    }
+
+    /// An engine that is named is the only one, so its failure is the outcome.
+    #[test]
+    fn a_named_engine_has_no_substitute() {
+        let source = "process A { main { skip; } } process B { main { skip; } }";
+        let program = selvedge_front_eml::parse(source).program.expect("a program");
+        let prepared = Prepared::new(&program);
+        let (options, budget) = (Options::new(Some(EngineKind::Lazy)), Budget::new());
+        let mut driver = Driver::new(&prepared, &options, &budget);
+        let choice = Choice { engine: EngineKind::Lazy, frames: None };
+        driver.engines.insert((choice, Sees::Everything), Box::new(Panicking));
+        let answer = driver.answer(&Question::Reach(Target::Assertion), &mut |_| {});
+        let error = answer.expect_err("nobody else is asked").to_string();
+        assert!(error.contains("lazy") && error.contains("an invariant is broken"), "{error}");
+        // It is made anew for the next question.
+        assert!(driver.engines.is_empty());
     }
 
     /// Whichever engine contradicts itself, and however: that is no verdict.

@@ -25,6 +25,7 @@
 
 pub mod branching;
 mod choice;
+pub mod containment;
 pub mod copies;
 pub mod deadlocks;
 pub mod driver;
@@ -37,6 +38,7 @@ pub mod relation;
 
 pub use branching::{decide_branching, decide_branching_of};
 pub use choice::left_out;
+pub use containment::contain;
 pub use copies::{Instance, instance};
 pub use deadlocks::{
     DeadlockReport, PossibleDeadlocks, answer_deadlocks, answer_deadlocks_part, possible_deadlocks,

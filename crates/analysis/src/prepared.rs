@@ -6,12 +6,12 @@
 //! # Invariants
 //! 1. A result that a limit cut short is not kept.
 
-use selvedge_base::{Budget, IdVec};
+use selvedge_base::{Budget, Diagnostic, IdVec};
 use selvedge_bounded::slice::Slices;
 use selvedge_locks::behaviour::Behaviours;
 use selvedge_lower::Events;
 use selvedge_program::{Alphabet, Features, Program, ThreadId, Unknown, alphabets};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 /// A valid program with what was found out about it.
@@ -24,6 +24,7 @@ pub struct Prepared<'p> {
     alphabets: OnceCell<IdVec<ThreadId, Rc<Alphabet>>>,
     slices: Rc<Slices>,
     events: OnceCell<PreparedEvents>,
+    faults: RefCell<Vec<Diagnostic>>,
 }
 
 /// A program without its values, with what was found out about it.
@@ -42,7 +43,21 @@ impl<'p> Prepared<'p> {
         let (behaviours, alphabets) = (OnceCell::new(), OnceCell::new());
         let (features, slices) = (program.features(), Rc::default());
         let events = OnceCell::new();
-        Self { program, features, behaviours, alphabets, slices, events }
+        let faults = RefCell::default();
+        Self { program, features, behaviours, alphabets, slices, events, faults }
+    }
+
+    /// Notes that an engine has ended with an internal error and another one was asked.
+    pub(crate) fn note_fault(&self, fault: Diagnostic) {
+        let mut faults = self.faults.borrow_mut();
+        if !faults.contains(&fault) {
+            faults.push(fault);
+        }
+    }
+
+    /// A warning for each engine that has ended with an internal error where another one answered.
+    pub fn faults(&self) -> Vec<Diagnostic> {
+        self.faults.borrow().clone()
     }
 
     /// The program without its values.

@@ -7,6 +7,7 @@ use selvedge_program::{
     Question, Race, TemporalQuestion, ThreadId, Verdict,
 };
 use selvedge_testkit::Rng;
+use selvedge_testkit::complaints::assert_no_fault;
 use selvedge_testkit::generate::{Shape, random_model};
 use selvedge_testkit::queries::all_races;
 use std::collections::BTreeSet;
@@ -22,7 +23,9 @@ fn found(program: &Program, question: Question, engine: Option<EngineKind>) -> O
     let prepared = Prepared::new(program);
     let budget = Budget::with_steps(20_000_000);
     let report = answer(&prepared, &[question], &options, &budget, &mut |_| {});
-    match report.expect("every run replays").answers.remove(0).verdict {
+    let mut report = report.expect("every run replays");
+    assert_no_fault(&report.faults);
+    match report.answers.remove(0).verdict {
         Verdict::Violation(_) => Some(true),
         Verdict::Safe => Some(false),
         Verdict::Unknown(_) => None,
@@ -112,6 +115,7 @@ fn has_lock_cycle(program: &Program) -> Option<bool> {
     let budget = Budget::new();
     let report = answer_deadlocks(&prepared, &threads, Vec::new(), &options, &budget, &mut |_| {});
     let report = report.expect("every run replays");
+    assert_no_fault(&report.report.faults);
     let verdicts = || report.report.answers.iter().map(|answer| &answer.verdict);
     let open = report.unasked.is_some() || verdicts().any(|one| matches!(one, Verdict::Unknown(_)));
     let cycle = verdicts().any(|one| matches!(one, Verdict::Violation(_)));

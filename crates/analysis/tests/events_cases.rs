@@ -9,6 +9,7 @@ use selvedge_program::question::pattern_questions;
 use selvedge_program::{
     Answer, LocationId, Program, Question, StepKind, Successors, ThreadId, Units, Unknown, Verdict,
 };
+use selvedge_testkit::complaints::assert_no_fault;
 
 fn eml(text: &str) -> Program {
     let parsed = selvedge_front_eml::parse(text);
@@ -18,7 +19,9 @@ fn eml(text: &str) -> Program {
 fn ask(program: &Program, questions: &[Question], options: &Options) -> Vec<Answer> {
     let budget = Budget::new();
     let report = answer(&Prepared::new(program), questions, options, &budget, &mut |_| {});
-    report.expect("no internal error").answers
+    let report = report.expect("no internal error");
+    assert_no_fault(&report.faults);
+    report.answers
 }
 
 /// The verdict about a race of the first two threads at a location, and the engine that gave it.

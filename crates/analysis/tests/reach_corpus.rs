@@ -12,6 +12,7 @@
 use selvedge_analysis::{EngineKind, Options, Prepared, answer};
 use selvedge_base::Budget;
 use selvedge_program::{Measure, Program, Question, Target, Unknown, Verdict};
+use selvedge_testkit::complaints::assert_no_fault;
 use std::path::{Path, PathBuf};
 
 /// What a file expects.
@@ -120,7 +121,9 @@ fn recursive_pushdown_systems_are_answered_at_once_by_default() {
         let prepared = Prepared::new(&parsed.program);
         let options = Options { measure: Measure::Contexts, ..Options::new(None) };
         let report = answer(&prepared, &[Question::States], &options, &budget, &mut |_| {});
-        let answer = report.expect("no engine contradicts itself").answers.remove(0);
+        let mut report = report.expect("no engine contradicts itself");
+        assert_no_fault(&report.faults);
+        let answer = report.answers.remove(0);
         assert_eq!((answer.verdict, answer.engine), (Verdict::Safe, "explicit"), "{name}");
         assert!(budget.polls() < FEW_POLLS, "{name}: {} polls", budget.polls());
     }
@@ -178,6 +181,7 @@ fn ask(
     let prepared = Prepared::new(&sample.program);
     let mut report = answer(&prepared, &questions, &options, &Budget::new(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{}: {error}", sample.name));
+    assert_no_fault(&report.faults);
     let answer = report.answers.remove(0);
     (answer.verdict, answer.explored.map_or(0, |explored| explored.bound.limit))
 }

@@ -6,6 +6,7 @@ use selvedge_analysis::{Listing, Options, Prepared, answer, answer_relation};
 use selvedge_base::Budget;
 use selvedge_program::{Answer, Program, Question, QuestionRelation, ThreadId, Units, Verdict};
 use selvedge_testkit::Rng;
+use selvedge_testkit::complaints::assert_no_fault;
 use selvedge_testkit::generate::{Shape, random_model};
 
 /// All patterns, and all races.
@@ -50,6 +51,7 @@ fn a_relation_has_the_answers_of_its_questions() {
             let options = Options::new(None);
             let budget = Budget::new();
             let one_by_one = answer(&prepared, &all, &options, &budget, &mut |_| {}).unwrap();
+            assert_no_fault(&one_by_one.faults);
             let together = |listing| {
                 answer_relation(
                     &prepared,
@@ -101,6 +103,7 @@ fn threads_that_are_started_are_not_alike() {
     let (listing, known, budget) = (Listing::All, Vec::new(), Budget::new());
     let report =
         answer_relation(&prepared, &races, listing, known, &options, &budget, &mut |_| {}).unwrap();
+    assert_no_fault(&report.report.faults);
     let words = report.report.answers.iter().map(|answer| answer.verdict.word());
     assert_eq!(words.collect::<Vec<_>>(), ["safe", "safe", "violation"]);
 }

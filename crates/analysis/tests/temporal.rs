@@ -11,6 +11,7 @@ use selvedge_replay::State;
 use selvedge_replay::temporal::atoms::{Moment, Taken};
 use selvedge_replay::temporal::evaluate::evaluate;
 use selvedge_testkit::Rng;
+use selvedge_testkit::complaints::assert_no_fault;
 use selvedge_testkit::formulas::random_formula;
 use selvedge_testkit::generate::{Shape, random_model};
 use std::ops::ControlFlow;
@@ -40,7 +41,9 @@ fn decide_by(program: &Program, question: TemporalQuestion, engine: Option<Engin
     let options = Options::new(engine);
     let question = [Question::Temporal(question)];
     let report = answer(&prepared, &question, &options, &Budget::new(), &mut |_| {});
-    report.expect("every run replays").answers.remove(0)
+    let mut report = report.expect("every run replays");
+    assert_no_fault(&report.faults);
+    report.answers.remove(0)
 }
 
 /// Whether a formula holds; `None` if that is open.
@@ -384,7 +387,9 @@ fn any_number_of_copies() {
         let options = Options { copies: made.limit, ..Options::new(None) };
         let prepared = Prepared::new(&made.program);
         let report = answer(&prepared, &questions, &options, &Budget::new(), &mut |_| {});
-        let found = report.expect("every run replays").answers.remove(0);
+        let mut report = report.expect("every run replays");
+        assert_no_fault(&report.faults);
+        let found = report.answers.remove(0);
         assert_eq!(found.is_good(), expected, "{text}");
     }
 }
@@ -423,7 +428,9 @@ fn copies_that_somebody_needs() {
         let options = Options { copies: made.limit, ..Options::new(None) };
         let prepared = Prepared::new(&made.program);
         let report = answer(&prepared, &questions, &options, &Budget::new(), &mut |_| {});
-        let found = report.expect("every run replays").answers.remove(0);
+        let mut report = report.expect("every run replays");
+        assert_no_fault(&report.faults);
+        let found = report.answers.remove(0);
         assert_eq!(found.is_good(), expected, "with {copies} copies");
     }
 }

@@ -15,6 +15,7 @@ use selvedge_program::{
 use selvedge_replay::exhaustive::bounded::{BoundedLimits, BoundedSets, bounded_states};
 use selvedge_testkit::Rng;
 use selvedge_testkit::boolean::targets::random_state;
+use selvedge_testkit::complaints::assert_no_fault;
 use selvedge_testkit::typed::{TypedShape, random_typed};
 use selvedge_testkit::typed_data::random_typed_data;
 
@@ -54,7 +55,10 @@ fn ask(program: &Program, target: &Target, options: &Options) -> Verdict<()> {
     let prepared = Prepared::new(program);
     let report = answer(&prepared, &question, options, &Budget::new(), &mut |_| {});
     match report {
-        Ok(mut report) => report.answers.remove(0).verdict.map(|_| ()),
+        Ok(mut report) => {
+            assert_no_fault(&report.faults);
+            report.answers.remove(0).verdict.map(|_| ())
+        }
         Err(error) => panic!("{error}\n{target:?}\n{}", text::print(program)),
     }
 }

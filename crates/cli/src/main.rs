@@ -25,13 +25,22 @@ mod watchdog;
 
 use clap::Parser as _;
 use exit::Exit;
+use output::Output;
+use selvedge_analysis::containment;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Usage errors end the process here, with the exit code 2 that they have in clap as well.
     let cli = args::Cli::try_parse().unwrap_or_else(|error| args::refuse(error));
     interrupt::install();
-    // A broken invariant of ours panics; that is an internal error and no verdict.
-    let outcome = std::panic::catch_unwind(|| commands::run(cli));
-    outcome.unwrap_or(Exit::Internal).into()
+    // A broken invariant of ours panics; that is an internal error and no verdict. Whoever contains a
+    // panic says what it was, so nothing is printed while it unwinds.
+    std::panic::set_hook(Box::new(containment::note_panic));
+    let output = Output::new(&cli);
+    let outcome = containment::contain(|| commands::run(cli));
+    let exit = outcome.unwrap_or_else(|bug| {
+        output.complain(&format!("internal error: {bug}"));
+        Exit::Internal
+    });
+    exit.into()
 }

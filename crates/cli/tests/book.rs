@@ -447,6 +447,7 @@ fn sections(text: &str) -> BTreeMap<String, String> {
 const NO_EXAMPLE: &[&str] = &[
     "file-not-read",
     "file-too-large",
+    "internal-error",
     "invalid-program",
     "large-restriction",
     "no-javac",
@@ -476,14 +477,21 @@ fn every_diagnostic_is_described_with_an_example() {
     }
     // The command line and the library have other words of this form; their codes follow a
     // constructor or a name.
-    let doors = ["crates/cli/src", "crates/library/src"].map(|folder| root().join(folder));
+    let doors = ["crates/analysis/src", "crates/cli/src", "crates/library/src"]
+        .map(|folder| root().join(folder));
     for file in doors.iter().flat_map(|folder| files(folder, "rs")) {
         if file.ends_with("tests.rs") {
             continue;
         }
         let text = text_of(&file);
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let starts = ["Diagnostic::error(", "Diagnostic::global(", "CODE: &str = ", "let code = "];
+        let starts = [
+            "Diagnostic::error(",
+            "Diagnostic::global(",
+            "CODE: &str = ",
+            "INTERNAL_ERROR: &str = ",
+            "let code = ",
+        ];
         for start in starts.into_iter().chain([
             "self.complain(",
             "self.complain(name, ",

@@ -4,7 +4,7 @@
 
 use crate::finding::{Finding, FindingKind};
 use crate::group::group;
-use selvedge_base::{FileId, Place};
+use selvedge_base::{Diagnostic, FileId, Place};
 use selvedge_program::{Answer, Program, Unknown, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +19,8 @@ pub struct Checked {
     pub open: Vec<String>,
     /// The places of assertions that no run reaches, as far as that is known.
     pub unreached: Vec<Place>,
+    /// A warning for each engine that ended with an internal error where another one answered.
+    pub faults: Vec<Diagnostic>,
 }
 
 /// How many questions of one kind were asked of a file, and what became of them.
@@ -99,7 +101,7 @@ pub fn findings(
         findings,
         tallies: kind.map(|kind| (kind, tally)).into_iter().collect(),
         open: open.into_iter().collect(),
-        unreached: Vec::new(),
+        ..Checked::default()
     }
 }
 

@@ -312,6 +312,7 @@ impl Inquiry {
         let of_property = property.iter().flat_map(|property| {
             property.warnings.iter().map(|warning| (property.text.source(), warning))
         });
+        let faults = report.faults.iter().map(|fault| (model.text.source(), fault));
         Answers {
             source: model.text.source(),
             program: &model.program,
@@ -327,7 +328,7 @@ impl Inquiry {
             statistics: &report.statistics,
             elapsed,
             peak_memory,
-            warnings: of_model.chain(of_property).collect(),
+            warnings: of_model.chain(of_property).chain(faults).collect(),
             portfolio: None,
         }
     }

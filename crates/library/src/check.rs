@@ -252,6 +252,7 @@ pub(crate) fn conclude(
     }
     rank(&mut checked.findings);
     checked.open = open.into_iter().collect();
+    checked.faults = prepared.faults();
     Ok(checked)
 }
 

@@ -332,7 +332,9 @@ impl Loaded {
 
     /// What is to be said about the model after it was analysed.
     pub fn afterwards(&self, checked: &Checked) -> Vec<Diagnostic> {
-        vacuity::unreached(&checked.unreached, self.places_in())
+        let mut said = checked.faults.clone();
+        said.extend(vacuity::unreached(&checked.unreached, self.places_in()));
+        said
     }
 
     /// Asks everything about the model, or gives the answer that is known already; `None` if nothing was
@@ -374,6 +376,7 @@ impl Loaded {
         let stopped = budget.stopped();
         if let Some((store, key)) = &cache
             && stopped.is_none()
+            && checked.faults.is_empty()
         {
             put(*store, key, &checked, program);
         }

@@ -415,7 +415,9 @@ impl ReachOutcome<'_> {
             statistics: &report.statistics,
             elapsed,
             peak_memory,
-            warnings: model.warnings.iter().map(|one| (model.text.source(), one)).collect(),
+            warnings: (model.warnings.iter().chain(&report.faults))
+                .map(|one| (model.text.source(), one))
+                .collect(),
             portfolio: None,
         }
     }

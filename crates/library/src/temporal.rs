@@ -141,7 +141,9 @@ impl Temporal {
             statistics: &report.statistics,
             elapsed,
             peak_memory,
-            warnings: model.warnings.iter().map(|one| (model.text.source(), one)).collect(),
+            warnings: (model.warnings.iter().chain(&report.faults))
+                .map(|one| (model.text.source(), one))
+                .collect(),
             portfolio: None,
         }
     }

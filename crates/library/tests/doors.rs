@@ -1,7 +1,8 @@
 //! What a door without files, threads and a clock can do: everything here is made from strings.
 
 use selvedge_analysis::Options;
-use selvedge_base::{Budget, Diagnostic, StopReason};
+use selvedge_analysis::driver::INTERNAL_ERROR;
+use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
 use selvedge_findings::{CheckedFile, FindingKind};
 use selvedge_library::baseline::{self, Baseline};
 use selvedge_library::cache::{Key, Store};
@@ -162,6 +163,29 @@ fn every_analysis_of_one_model() {
     let missing = ReachRequest { sought: Some(Sought::Label("DONE")), ..request };
     let Err(ReachError::Wrong(why)) = search(&missing) else { panic!("there is no label") };
     assert_eq!(why.code, "unknown-label");
+}
+
+/// A fault of an engine is a warning in every format that has warnings.
+#[test]
+fn a_fault_is_a_warning() {
+    let inquiry = Inquiry::new(model("account.eml", ACCOUNT), request(Subject::Races));
+    let inquiry = inquiry.expect("asked");
+    let decided = inquiry.decide(Options::new(None), &Budget::new(), &mut |_| {});
+    let mut decided = decided.expect("no fault");
+    let message = "engine lazy: panic; another engine was asked";
+    decided.report.faults.push(Diagnostic::global(INTERNAL_ERROR, Severity::Warning, message));
+    let answers = inquiry.answers(&decided, Duration::ZERO, None);
+    let document = answers_json(&answers);
+    let codes: Vec<&serde_json::Value> =
+        document["warnings"].as_array().expect("a list").iter().map(|one| &one["code"]).collect();
+    assert!(codes.contains(&&INTERNAL_ERROR.into()), "{document}");
+    assert_eq!(document["verdict"], "violation");
+    let log = json(|out| {
+        let plain = Terminal::plain(80);
+        write_answers(&answers, Format::Sarif, Extent::ALL, plain, out).expect("in memory");
+    });
+    let log = log.to_string();
+    assert!(log.contains(INTERNAL_ERROR) && log.contains(message), "{log}");
 }
 
 #[test]

@@ -5,6 +5,17 @@
 use selvedge_base::{Diagnostic, LineIndex, Severity, SourceLabel};
 use std::fmt::Write as _;
 
+/// Panics if an engine ended with an internal error, though another one has answered: given the warnings of
+/// a report, for every test that compares answers.
+pub fn assert_no_fault(warnings: &[Diagnostic]) {
+    let faults: Vec<&str> = warnings
+        .iter()
+        .filter(|one| one.code == "internal-error")
+        .map(|one| one.message.as_str())
+        .collect();
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
 /// The diagnostics about a text, a line for each and one for each of its labels.
 pub fn compact<'a>(text: &str, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) -> String {
     let index = LineIndex::new(text);

@@ -14,7 +14,7 @@ use super::cache::{self, Cache};
 use super::confirm;
 use crate::args::check::JavaArgs;
 use crate::watchdog::Done;
-use selvedge_analysis::InternalError;
+use selvedge_analysis::{InternalError, contain};
 use selvedge_base::{Budget, Diagnostic, StopReason};
 use selvedge_findings::CheckedFile;
 use selvedge_library::cache::Store;
@@ -105,7 +105,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
     let analyse = |at: usize, budget: &Budget| {
         let mut note = |kind, done, total| position.at(at, kind, done, total);
         let (model, number, options) = (models[at], numbers[at], analysis.options);
-        let new = match analysis.task {
+        let work = || match analysis.task {
             Task::Whole => {
                 let cache = analysis.cache.map(|cache| (cache as &dyn Store, build.as_str()));
                 model.check(options, cache, budget, &mut note)
@@ -116,6 +116,8 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
             }
             Task::Joined(files) => joined(&files[number], options, budget),
         };
+        // A bug that one file meets is the result of that file.
+        let new = contain(work).unwrap_or_else(|bug| Some(Err(bug)));
         let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
         let better = match (&answers[at], &new) {
             (Some(Ok(known)), Some(Ok(new))) => new.open() <= known.open(),
@@ -149,7 +151,6 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 }
             }
         };
-        // A panic in one of them ends all of this.
         std::thread::scope(|workers| {
             for _ in 1..jobs {
                 workers.spawn(work);
@@ -249,4 +250,47 @@ fn joined(
 fn jobs(wanted: Option<NonZeroUsize>, files: usize) -> usize {
     let wanted = wanted.or_else(|| std::thread::available_parallelism().ok());
     wanted.map_or(1, NonZeroUsize::get).min(files.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selvedge_base::Id;
+    use selvedge_program::NodeId;
+
+    /// The file that meets a bug of ours has no result, and the others have theirs.
+    #[test]
+    fn a_bug_is_the_result_of_its_file() {
+        std::panic::set_hook(Box::new(selvedge_analysis::containment::note_panic));
+        let source = "var : x; process A { main { write x; } } process B { main { write x; } }";
+        let mut loaded: Vec<Loaded> = ["a.eml", "broken.eml", "c.eml"]
+            .map(|name| Loaded::new(Text::new(name, source), true))
+            .into();
+        // No reader makes such a program, and nobody below is made for it.
+        let program = loaded[1].program.as_mut().expect("it was understood");
+        let edge = program.edges.ids().next().expect("an edge");
+        program.edges[edge].target = NodeId::from_index(1_000);
+        for jobs in [1, 2] {
+            let analysed = analyse(
+                &loaded,
+                &Analysis {
+                    options: &CheckOptions::default(),
+                    task: Task::Whole,
+                    budget: &Budget::new(),
+                    work: None,
+                    time_for_data: None,
+                    time_for_java: None,
+                    cache: None,
+                    jobs: NonZeroUsize::new(jobs),
+                    progress: false,
+                    confirm: None,
+                },
+            );
+            let files: Vec<&str> = analysed.files.iter().map(|file| file.file.as_str()).collect();
+            assert_eq!(files, ["a.eml", "c.eml"]);
+            assert!(analysed.files.iter().all(|file| file.findings.len() == 1));
+            let [bug] = &analysed.bugs[..] else { panic!("{:?}", analysed.bugs) };
+            assert!(bug.starts_with("broken.eml: ") && bug.contains("panic at crates/"), "{bug}");
+        }
+    }
 }

@@ -113,6 +113,7 @@ pub fn answer(
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
+    output.diagnostics(&decided.report.faults, &inquiry.model.text.source());
     let answers = inquiry.answers(&decided, watch.elapsed(), watch.peak_memory());
     let answers = Answers { portfolio: portfolio.as_ref(), ..answers };
     let extent = Extent { most: watch.most_interleavings(), ..extent };

@@ -8,6 +8,7 @@
 //! 2. Nothing but messages of the protocol goes to standard output.
 
 use crate::exit::Exit;
+use selvedge_analysis::contain;
 use selvedge_base::{Budget, StopReason};
 use selvedge_library::config;
 use selvedge_lsp::frame::Incoming;
@@ -15,7 +16,6 @@ use selvedge_lsp::{CheckJob, CheckOutcome, ProjectFile, Server, ServerEffect, Te
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -160,9 +160,8 @@ impl Door {
         let (own, events) = (budget.clone(), self.events.clone());
         std::thread::spawn(move || {
             // A broken invariant of ours is no end of the editor's work.
-            let outcome = catch_unwind(AssertUnwindSafe(|| job.run(&own)));
             let outcome =
-                outcome.unwrap_or_else(|_| job.failed("an invariant is broken".to_owned()));
+                contain(|| job.run(&own)).unwrap_or_else(|bug| job.failed(bug.to_string()));
             // Nobody listens any more when the server ends.
             let _ = events.send(Event::Finished(Box::new(outcome)));
         });

@@ -87,6 +87,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         }
         return Ok(Exit::from_verdict(answers.verdict()));
     }
+    output.diagnostics(&reached.report.faults, &reached.model.text.source());
     let answers = reached.answers(watch.elapsed(), watch.peak_memory());
     let answers = Answers { portfolio: portfolio.as_ref(), ..answers };
     let extent = Extent {

@@ -75,6 +75,7 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
+    output.diagnostics(&report.faults, &temporal.model.text.source());
     let answers = temporal.answers(&report, watch.elapsed(), watch.peak_memory());
     let answers = Answers { portfolio: portfolio.as_ref(), ..answers };
     publish::answers(&answers, &args.report, args.extent.shown(), output)?;

@@ -67,6 +67,7 @@ pub fn read(
         tallies: tallies.collect::<Option<_>>()?,
         open: Vec::new(),
         unreached: unreached.collect::<Option<_>>()?,
+        faults: Vec::new(),
     })
 }
 

@@ -359,6 +359,7 @@ pub(super) fn check_model(
     let checked = check_goals(program, &goals, options, budget, &mut |_, _, _| {})?;
     if let Some((store, key)) = &cache
         && budget.stopped().is_none()
+        && checked.faults.is_empty()
     {
         put(*store, key, &checked, program);
     }

@@ -11,7 +11,7 @@ use super::check::{JavaChecked, JavaFigures, JavaSites, NAMED};
 use crate::java::conflict::{conflict, note_accesses};
 use crate::java::joined::shift::{Shift, by};
 use crate::java::values::REFUTED;
-use selvedge_base::{Budget, IdVec, Place, StopReason};
+use selvedge_base::{Budget, Diagnostic, IdVec, Place, StopReason};
 use selvedge_findings::{AccessTable, Checked, Conflict, Finding, FindingKind, Tally, by_cause};
 use selvedge_front_java::options::UnknownCalls;
 use selvedge_front_java::questions::{JavaModel, Understood};
@@ -37,6 +37,8 @@ pub(super) struct Joined {
     accesses: AccessTable,
     tallies: BTreeMap<FindingKind, Tally>,
     pub(super) open: BTreeSet<String>,
+    /// A warning for each engine that ended with an internal error where another one answered.
+    faults: Vec<Diagnostic>,
     shared: usize,
     kinds: usize,
     can_meet: bool,
@@ -134,6 +136,7 @@ impl Joined {
             *self.tallies.entry(kind).or_default() += tally;
         }
         self.open.extend(checked.open);
+        self.faults.extend(checked.faults);
         self.open.extend(model.doubts.iter().cloned());
         if !model.about_locks {
             self.ignored.extend(model.ignored.iter().cloned());
@@ -269,7 +272,12 @@ impl Joined {
             .map(|kind| (*kind, self.tallies.get(kind).copied().unwrap_or_default()))
             .collect();
         let open = self.open.into_iter().collect();
-        let checked = Checked { findings, tallies, open, unreached: Vec::new() };
+        let mut checked = Checked { findings, tallies, open, ..Checked::default() };
+        for fault in self.faults {
+            if !checked.faults.contains(&fault) {
+                checked.faults.push(fault);
+            }
+        }
         JavaChecked { checked, program: self.program, claim, sites: self.sites, figures }
     }
 }
