@@ -176,7 +176,7 @@ fn a_fault_is_a_warning() {
     decided.report.faults.push(Diagnostic::global(INTERNAL_ERROR, Severity::Warning, message));
     let answers = inquiry.answers(&decided, Duration::ZERO, None);
     let document = answers_json(&answers);
-    let codes: Vec<&serde_json::Value> =
+    let codes: Vec<&Value> =
         document["warnings"].as_array().expect("a list").iter().map(|one| &one["code"]).collect();
     assert!(codes.contains(&&INTERNAL_ERROR.into()), "{document}");
     assert_eq!(document["verdict"], "violation");
