@@ -132,7 +132,8 @@ pub(crate) fn combine(
     // One engine that could ask everything suffices.
     let complete = open.iter().any(Option::is_none);
     let unasked = open.into_iter().flatten().next().filter(|_| !complete);
-    let report = Report { answers, chosen: None, statistics: Statistics::default() };
+    let (statistics, faults) = (Statistics::default(), Vec::new());
+    let report = Report { answers, chosen: None, statistics, faults };
     Ok((Answered { report, unasked }, Portfolio { rows, disagreements }))
 }
 
@@ -274,7 +275,7 @@ mod tests {
         };
         let statistics = Statistics { counts: vec![("states", 3)] };
         let answers = verdicts.into_iter().map(answer).collect();
-        let report = Report { answers, chosen: None, statistics };
+        let report = Report { answers, chosen: None, statistics, faults: Vec::new() };
         Member {
             engine,
             outcome: Outcome::Answered(Answered { report, unasked: None }),
