@@ -7,6 +7,12 @@ use std::process::Command;
 const SUITES: &[(&str, &str, &str, &[&str])] = &[
     ("engines", "all engines for locks and units", "selvedge-analysis", &["differential"]),
     (
+        "semantics",
+        "answers about programs in EML against an interpreter that shares no code",
+        "selvedge-library",
+        &["semantics"],
+    ),
+    (
         "meetings",
         "races and deadlocks against exhaustive search",
         "selvedge-analysis",
@@ -155,8 +161,9 @@ pub fn names() -> String {
     lines
 }
 
-/// Runs the comparison of this name, or all of them, on `programs` random programs of each shape.
-pub fn run(name: Option<&str>, programs: u64) -> Result<String, String> {
+/// Runs the comparison of this name, or all of them, on `programs` random programs of each shape, the
+/// first of them with this seed if one is given.
+pub fn run(name: Option<&str>, programs: u64, seed: Option<u64>) -> Result<String, String> {
     let chosen: Vec<_> =
         SUITES.iter().filter(|(own, ..)| name.is_none_or(|name| name == *own)).collect();
     if chosen.is_empty() {
@@ -168,6 +175,9 @@ pub fn run(name: Option<&str>, programs: u64) -> Result<String, String> {
         command.args(["test", "--release", "--package", package]);
         for test in *tests {
             command.args(["--test", test]);
+        }
+        if let Some(seed) = seed {
+            command.env("SELVEDGE_SEED", seed.to_string());
         }
         let status = command
             .args(["--", "--nocapture"])
@@ -197,6 +207,6 @@ mod tests {
                 assert!(text.contains("SELVEDGE_PROGRAMS"), "{name}: {}", file.display());
             }
         }
-        assert!(run(Some("nonsense"), 1).is_err());
+        assert!(run(Some("nonsense"), 1, None).is_err());
     }
 }

@@ -20,7 +20,7 @@ tasks:
   lines                      write the table of lines in ARCHITECTURE.md anew
   corpus [PROMELA-FOLDER]    write the generated files of corpus/bp, and their twins for SPIN
   limits [PROGRAM]           run every command on every model with limits, and see that these hold
-  differential [NAME] [PROGRAMS]
+  differential [NAME] [--programs N] [--seed N]
                              run engines against each other and against exhaustive search on random
                              programs (default 3000), all of it or one part; `differential help`
                              lists the parts
@@ -59,15 +59,7 @@ fn main() -> ExitCode {
         ["limits"] => limits::run(None),
         ["limits", program] => limits::run(Some(program)),
         ["differential", "help"] => Ok(differential::names()),
-        ["differential"] => differential::run(None, PROGRAMS),
-        ["differential", one] => match one.parse() {
-            Ok(programs) => differential::run(None, programs),
-            Err(_) => differential::run(Some(one), PROGRAMS),
-        },
-        ["differential", name, programs] => match programs.parse() {
-            Ok(programs) => differential::run(Some(name), programs),
-            Err(_) => Err(format!("`{programs}` is not a number of programs\n\n{USAGE}")),
-        },
+        ["differential", rest @ ..] => differential(rest),
         ["fuzz"] => fuzz::run(None, FUZZ_SECONDS),
         ["fuzz", name] => fuzz::run(Some(name), FUZZ_SECONDS),
         ["fuzz", name, seconds] => match seconds.parse() {
@@ -93,4 +85,26 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// A comparison by its words: a name, and numbers of programs and of the first seed.
+fn differential(words: &[&str]) -> Result<String, String> {
+    let (mut name, mut programs, mut seed) = (None, PROGRAMS, None);
+    let mut words = words.iter();
+    while let Some(&word) = words.next() {
+        let mut number = || {
+            let text = words.next().copied().unwrap_or_default();
+            text.parse().map_err(|_| format!("`{word}` needs a number, not `{text}`\n\n{USAGE}"))
+        };
+        match word {
+            "--programs" => programs = number()?,
+            "--seed" => seed = Some(number()?),
+            _ => match word.parse() {
+                Ok(count) => programs = count,
+                Err(_) if name.is_none() => name = Some(word),
+                Err(_) => return Err(format!("`{word}` is not a number of programs\n\n{USAGE}")),
+            },
+        }
+    }
+    differential::run(name, programs, seed)
 }

@@ -196,6 +196,8 @@ impl Trace {
         for step in &self.steps {
             let open = &mut seen[step.thread];
             match step.kind {
+                // A step that fails opens no activation and closes none.
+                _ if step.fails.is_some() => {}
                 StepKind::Call(callee) => {
                     let locals = program.procedures[callee].frame.locals.len();
                     open.push(Valuation(vec![0; locals]));

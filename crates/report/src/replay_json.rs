@@ -215,7 +215,10 @@ impl Replay {
                 }
                 None => None,
             };
+            // A step that fails opens no activation and closes none.
+            let fails = self.fails && at + 1 == self.steps.len();
             match edge.map(|edge| edge.action) {
+                _ if fails => {}
                 Some(Action::Call(callee)) => {
                     let count = program.procedures[callee].frame.locals.len();
                     stack.push(Valuation(vec![0; count]));

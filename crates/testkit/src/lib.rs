@@ -10,6 +10,8 @@
 //! - [`typed`]: programs with numbers, arrays, waits and assertions; [`typed_events`]: such programs whose
 //!   accesses are events.
 //! - [`channels`]: programs with channels, and a second reading of the rules for them.
+//! - [`semantics`]: a second interpreter of EML, written from the book, with random programs in which all
+//!   features meet.
 //! - [`files`]: programs whose statements come from many files.
 //! - [`queries`]: all or some of the questions about a program.
 //! - [`naive`], [`definition`]: interleaving search and the check of a schedule once more, by the
@@ -50,6 +52,7 @@ mod procedure_text;
 pub mod queries;
 pub mod restrictions;
 pub mod rng;
+pub mod semantics;
 pub mod shared;
 pub mod shrink;
 pub mod source;

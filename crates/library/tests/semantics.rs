@@ -1,0 +1,435 @@
+//! Answers against an interpreter of EML that shares no code with Selvedge
+//! (`selvedge_testkit::semantics`): whole sets of failures, labels, dead ends, and runs, on random
+//! programs in which all features meet. What is `unknown` is no disagreement; a panic is one.
+//!
+//! `SELVEDGE_PROGRAMS` sets the number of programs (default: a few seconds' worth), `SELVEDGE_SEED`
+//! the first seed.
+
+#![expect(clippy::print_stdout, reason = "the large run shows its counts")]
+
+use selvedge_analysis::{EngineKind, Options, Prepared, QuestionKind, answer, instance};
+use selvedge_base::{Budget, FilePosition, Place};
+use selvedge_library::load::Reading;
+use selvedge_library::replay::{Replayed, execute};
+use selvedge_library::{Text, load, target};
+use selvedge_program::{
+    Answer, AssertionVerdict, FailureKind, Program, Question, Target, Trace, Verdict,
+};
+use selvedge_replay::replay;
+use selvedge_report::replay_json::Replay;
+use selvedge_testkit::Rng;
+use selvedge_testkit::semantics::generate::random_source;
+use selvedge_testkit::semantics::print::lines;
+use selvedge_testkit::semantics::search::{Facts, Limits, explore};
+use selvedge_testkit::semantics::shrink::shrink;
+use selvedge_testkit::semantics::syntax::{Block, Copies, LockStatement, Source, Statement};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How many states the interpreter may store.
+const STATES: usize = 4_000;
+
+/// How much work an engine may do for a question.
+const WORK: u64 = 1_000;
+
+/// How many nodes of decision diagrams an engine may store.
+const NODES: usize = 20_000;
+
+/// How many edits are tried to make a program smaller.
+const EDITS: usize = 1_500;
+
+/// How many programs with a disagreement are made smaller and shown.
+const SHOWN: usize = 12;
+
+thread_local! {
+    /// Whether a panic is an answer of Selvedge, and is not to be printed.
+    static ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What a run counts.
+#[derive(Default)]
+struct Tally {
+    programs: usize,
+    skipped: BTreeMap<String, usize>,
+    compared: BTreeMap<String, [usize; 3]>,
+    disagreements: BTreeMap<String, usize>,
+    states: usize,
+}
+
+/// What is wrong: of which kind, and in words.
+type Disagreement = (String, String);
+
+/// What was found out about a program.
+#[derive(Default)]
+struct Judged {
+    skipped: Option<String>,
+    /// By kind: violations, proofs, open questions.
+    compared: BTreeMap<String, [usize; 3]>,
+    disagreements: Vec<Disagreement>,
+    states: usize,
+}
+
+impl Judged {
+    fn count(&mut self, kind: &str, verdict: usize) {
+        self.compared.entry(kind.to_owned()).or_default()[verdict] += 1;
+    }
+
+    fn wrong(&mut self, kind: &str, words: impl Into<String>) {
+        self.disagreements.push((kind.to_owned(), words.into()));
+    }
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+fn program(text: &str) -> Result<Program, String> {
+    let texts = Text::new("random.eml", text).into();
+    let (model, complaints) = load(&texts, Reading::default());
+    model.map(|model| model.program).ok_or_else(|| {
+        let all = complaints.iter().flat_map(|(_, all)| all);
+        all.filter(|one| one.is_error()).map(|one| one.code.to_owned()).next().unwrap_or_default()
+    })
+}
+
+fn line(place: Place) -> u32 {
+    match place.position {
+        FilePosition::Line { line, .. } => line,
+        _ => 0,
+    }
+}
+
+fn has(block: &Block, what: &dyn Fn(&Statement) -> bool) -> bool {
+    block.iter().any(|one| {
+        what(one)
+            || match one {
+                Statement::Label(_, inner) => has(&vec![(**inner).clone()], what),
+                Statement::Unit(body)
+                | Statement::Atomic(body)
+                | Statement::Synchronized(_, body)
+                | Statement::While(_, body) => has(body, what),
+                Statement::If(_, first, second) => has(first, what) || has(second, what),
+                _ => false,
+            }
+    })
+}
+
+fn anywhere(source: &Source, what: &dyn Fn(&Statement) -> bool) -> bool {
+    let functions = source.processes.iter().flat_map(|process| &process.functions);
+    functions.into_iter().any(|function| has(&function.body, what))
+}
+
+/// Asks an engine; a panic is an answer of its own.
+fn ask(
+    program: &Program,
+    question: &Question,
+    engine: Option<EngineKind>,
+) -> Result<Answer, String> {
+    let options = Options { assertions: true, max_nodes: Some(NODES), ..Options::new(engine) };
+    // The two that make one pushdown system of all threads look at their budget seldom.
+    let slow = matches!(engine, Some(EngineKind::Pds | EngineKind::Spds));
+    let budget = Budget::with_steps(if slow { WORK / 20 } else { WORK });
+    ASKING.set(true);
+    let asked = catch_unwind(AssertUnwindSafe(|| {
+        let prepared = Prepared::new(program);
+        answer(&prepared, std::slice::from_ref(question), &options, &budget, &mut |_| {})
+    }));
+    ASKING.set(false);
+    match asked {
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            Err(format!("panic: {}", text.unwrap_or_default()))
+        }
+        Ok(Err(error)) => Err(format!("internal error: {error}")),
+        Ok(Ok(mut report)) => Ok(report.answers.remove(0)),
+    }
+}
+
+/// A program as Selvedge has read it, and everything that can happen in it.
+struct Case<'a> {
+    program: &'a Program,
+    facts: &'a Facts,
+    /// What the kinds of answers are called, beside their engine.
+    suffix: &'static str,
+    turn: u64,
+}
+
+impl Case<'_> {
+    /// Puts a question to engines; `happens` is what the interpreter says.
+    fn ask(&self, judged: &mut Judged, kind: &str, question: &Question, happens: bool) {
+        let cut = self.facts.cut;
+        for engine in engines(QuestionKind::of(question), self.turn) {
+            let name = engine.map_or("default", EngineKind::name);
+            let kind = &format!("{kind}{} {name}", self.suffix);
+            let answer = match ask(self.program, question, engine) {
+                Ok(answer) => answer,
+                Err(why) => {
+                    judged.wrong(kind, why);
+                    continue;
+                }
+            };
+            match &answer.verdict {
+                Verdict::Unknown(_) => judged.count(kind, 2),
+                Verdict::Violation(trace) => {
+                    // What the interpreter has not followed may be found.
+                    if !happens && !cut {
+                        judged.wrong(kind, "a violation that cannot happen");
+                    }
+                    judged.count(kind, 0);
+                    if *question == Question::Reach(Target::Assertion) {
+                        self.failure(judged, kind, trace);
+                    }
+                    self.replay(judged, question, trace);
+                }
+                Verdict::Safe => {
+                    if happens {
+                        judged.wrong(kind, "safe, although it happens");
+                    }
+                    judged.count(kind, 1);
+                }
+            }
+            if *question == Question::Reach(Target::Assertion)
+                && let Some(searched) = answer.searched
+                && let Some(list) = searched.assertions
+            {
+                self.list(judged, &format!("list of {kind}"), &list, searched.waiting == 0);
+            }
+        }
+    }
+
+    /// The failure in which a run ends is one that can happen.
+    fn failure(&self, judged: &mut Judged, kind: &str, trace: &Trace) {
+        let Some((last, word)) = trace.steps.last().zip(trace.fails) else { return };
+        let at = line(last.place);
+        if !self.facts.can_fail(word.word(), at) && !self.facts.cut {
+            judged.wrong(kind, format!("{} in line {at} cannot happen", word.word()));
+        }
+    }
+
+    /// A run is executed again from its JSON, as `selvedge replay` does, and from the trace, as a cache
+    /// does.
+    fn replay(&self, judged: &mut Judged, question: &Question, trace: &Trace) {
+        let kind = &format!("replay{}", self.suffix);
+        if let Err(error) = replay(self.program, question, &trace.witness(self.program)) {
+            judged.wrong(kind, format!("not from the trace: {error}"));
+        }
+        let text = serde_json::to_string(&Replay::new(question, trace, self.program));
+        let again = serde_json::from_str::<Replay>(&text.expect("runs are texts"));
+        match again.map(|again| execute(self.program, &again, &Budget::new())) {
+            Ok(Replayed::Holds(..)) => judged.count(kind, 0),
+            Ok(Replayed::Open(_)) => judged.count(kind, 2),
+            Ok(Replayed::Fails(why)) => judged.wrong(kind, why),
+            Err(error) => judged.wrong(kind, format!("cannot be read: {error}")),
+        }
+    }
+
+    /// The list with a verdict of its own for every step that can fail, against all failures. If it is
+    /// `whole`, nothing is missing in it.
+    fn list(&self, judged: &mut Judged, kind: &str, list: &[AssertionVerdict<Trace>], whole: bool) {
+        let mut open = !whole;
+        let mut violated: BTreeSet<(&str, u32)> = BTreeSet::new();
+        for one in list {
+            let (word, at) = (one.kind.word(), line(one.place));
+            let happens =
+                self.facts.failures.iter().any(|&(own, other)| (own.word(), other) == (word, at));
+            match one.verdict {
+                Verdict::Unknown(_) => open = true,
+                Verdict::Safe if happens => {
+                    judged.wrong(kind, format!("{word} in line {at} is listed as safe"));
+                }
+                Verdict::Violation(_) if !self.facts.can_fail(word, at) && !self.facts.cut => {
+                    judged.wrong(kind, format!("{word} in line {at} cannot happen"));
+                }
+                Verdict::Violation(_) => _ = violated.insert((word, at)),
+                Verdict::Safe => {}
+            }
+            judged.count(
+                kind,
+                match one.verdict {
+                    Verdict::Violation(_) => 0,
+                    Verdict::Safe => 1,
+                    Verdict::Unknown(_) => 2,
+                },
+            );
+        }
+        if open {
+            return;
+        }
+        for &(word, at) in &self.facts.failures {
+            if !violated.contains(&(word.word(), at)) {
+                judged.wrong(kind, format!("{} in line {at} is missing", word.word()));
+            }
+        }
+        for group in &self.facts.together {
+            if !group.iter().any(|&(word, at)| violated.contains(&(word.word(), at))) {
+                judged.wrong(kind, format!("one of {group:?} is missing"));
+            }
+        }
+    }
+}
+
+/// The engine that is chosen, the search of states, and one of the others in turn.
+fn engines(kind: QuestionKind, turn: u64) -> Vec<Option<EngineKind>> {
+    let mut able = EngineKind::deciding(&[kind]);
+    able.retain(|one| *one != EngineKind::Transactions);
+    let turn = usize::try_from(turn % 1_000).unwrap_or(0);
+    let other = able.get(turn % able.len().max(1)).copied();
+    [None, Some(EngineKind::Transactions)].into_iter().chain(other.map(Some)).collect()
+}
+
+fn judge(source: &Source, turn: u64) -> Judged {
+    let mut judged = Judged::default();
+    let printed = lines(source);
+    let given = match program(&printed.text) {
+        Ok(program) => program,
+        Err(code) => {
+            judged.skipped = Some(format!("refused: {code}"));
+            return judged;
+        }
+    };
+    let any = source.processes.iter().any(|process| process.copies == Copies::Any);
+    let waits = anywhere(source, &|one| matches!(one, Statement::Lock(LockStatement::Wait, _)));
+    // Whoever starts copies without end is not at a dead end where a number of them is used up.
+    let counted = source.processes.iter().any(|one| one.copies == Copies::Any && one.waits);
+    for copies in if any { vec![1, 2] } else { vec![1] } {
+        let number = u32::try_from(copies).expect("few");
+        let mut program = instance(given.clone(), &[], number).program;
+        for spurious in if waits { vec![false, true] } else { vec![false] } {
+            let Some(facts) = explore(source, Limits { states: STATES, copies, spurious }) else {
+                judged.skipped = Some("too many states".to_owned());
+                return judged;
+            };
+            program.spurious_wakeups = spurious;
+            judged.states += facts.states.len();
+            let suffix = if spurious { " --spurious-wakeups" } else { "" };
+            let case = Case { program: &program, facts: &facts, suffix, turn };
+            case.ask(&mut judged, "reach", &Question::Reach(Target::Assertion), facts.fails());
+            for label in labels(source) {
+                match target::label(&program, &format!("m{label}")) {
+                    Ok(wanted) => {
+                        let question = Question::Reach(wanted);
+                        case.ask(&mut judged, "label", &question, facts.labels.contains(&label));
+                    }
+                    Err(_) => judged.wrong("label", "there is no such label"),
+                }
+            }
+            if !counted {
+                case.ask(&mut judged, "dead ends", &Question::Stuck, facts.dead_end);
+            }
+        }
+    }
+    judged
+}
+
+fn labels(source: &Source) -> BTreeSet<usize> {
+    let found = RefCell::new(BTreeSet::new());
+    anywhere(source, &|one| {
+        if let Statement::Label(label, _) = one {
+            found.borrow_mut().insert(*label);
+        }
+        false
+    });
+    found.into_inner()
+}
+
+impl Tally {
+    fn add(&mut self, judged: &Judged) {
+        self.programs += 1;
+        self.states += judged.states;
+        if let Some(why) = &judged.skipped {
+            *self.skipped.entry(why.clone()).or_default() += 1;
+        }
+        for (kind, counts) in &judged.compared {
+            let sums = self.compared.entry(kind.clone()).or_default();
+            (0..3).for_each(|at| sums[at] += counts[at]);
+        }
+        for (kind, _) in &judged.disagreements {
+            self.compared.entry(kind.clone()).or_default();
+            *self.disagreements.entry(kind.clone()).or_default() += 1;
+        }
+    }
+
+    fn table(&self) -> String {
+        let mut table = format!("{} programs with {} states\n", self.programs, self.states);
+        for (why, number) in &self.skipped {
+            let _ = writeln!(table, "    {number} skipped, {why}");
+        }
+        let head = ["kind", "happens", "never", "unknown", "wrong"];
+        let _ = writeln!(
+            table,
+            "{:<52} {:>9} {:>9} {:>9} {:>9}",
+            head[0], head[1], head[2], head[3], head[4]
+        );
+        for (kind, [happens, never, unknown]) in &self.compared {
+            let wrong = self.disagreements.get(kind).copied().unwrap_or(0);
+            let _ = writeln!(table, "{kind:<52} {happens:>9} {never:>9} {unknown:>9} {wrong:>9}");
+        }
+        table
+    }
+}
+
+/// The smallest program with the same disagreement, and what is wrong with it.
+fn smallest(source: Source, seed: u64, (kind, words): &Disagreement) -> String {
+    let shape = |words: &str| words.replace(|one: char| one.is_ascii_digit(), "");
+    let wanted = (kind, shape(words));
+    let small = shrink(source, EDITS, |edited| {
+        let all = judge(edited, seed).disagreements;
+        all.iter().any(|(kind, words)| (kind, shape(words)) == wanted)
+    });
+    let mut shown = format!("---- seed {seed}, {kind}: {words}\n{}", lines(&small).text);
+    for (kind, words) in judge(&small, seed).disagreements {
+        let _ = writeln!(shown, "     {kind}: {words}");
+    }
+    shown
+}
+
+#[test]
+fn answers_are_those_of_the_book() {
+    let programs = number("SELVEDGE_PROGRAMS", 100);
+    let first = number("SELVEDGE_SEED", 1);
+    let mut tally = Tally::default();
+    let mut shown = Vec::new();
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !ASKING.get() {
+            usual(panic);
+        }
+    }));
+    for seed in first..first + programs {
+        let source = random_source(&mut Rng::new(seed));
+        let judged = judge(&source, seed);
+        tally.add(&judged);
+        if let Some(wrong) = judged.disagreements.first()
+            && shown.len() < SHOWN
+        {
+            shown.push(smallest(source, seed, wrong));
+        }
+    }
+    _ = std::panic::take_hook();
+    println!("{}{}", tally.table(), shown.concat());
+    assert!(tally.disagreements.is_empty(), "there are disagreements, see above");
+    assert!(tally.skipped.values().sum::<usize>() * 5 < tally.programs, "too many are skipped");
+}
+
+/// What a step that fails would have opened or closed is no part of its run.
+#[test]
+fn runs_that_end_in_a_call_or_a_return_that_fails_replay() {
+    for (text, word) in [
+        ("process P { main { f(2); } f(int 0..1 : t) { } }", "range"),
+        ("process P { main { int 0..1 : t = f(); } f() : int 0..1 { return 2; } }", "range"),
+    ] {
+        let program = program(text).expect("a valid program");
+        let question = Question::Reach(Target::Assertion);
+        let answer = ask(&program, &question, None).expect("an answer");
+        let Verdict::Violation(trace) = answer.verdict else { panic!("no violation: {text}") };
+        assert_eq!(trace.fails.map(FailureKind::word), Some(word), "{text}");
+        let mut judged = Judged::default();
+        let facts = Facts::default();
+        let case = Case { program: &program, facts: &facts, suffix: "", turn: 0 };
+        case.replay(&mut judged, &question, &trace);
+        assert_eq!(judged.disagreements, Vec::new(), "{text}");
+    }
+}

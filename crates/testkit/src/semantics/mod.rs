@@ -1,0 +1,16 @@
+//! # Idea
+//! A second interpreter of EML that shares no code with the first: programs as plain data
+//! ([`syntax`]), random ones with all features mixed ([`generate`]), their text ([`print`]), what a
+//! step does ([`machine`]), all interleavings ([`search`]), smaller programs ([`shrink`]).
+//!
+//! # Source
+//! The book alone; every rule names its page. Where the replayer and the engines share a mistake, this
+//! one does not.
+
+mod code;
+pub mod generate;
+pub mod machine;
+pub mod print;
+pub mod search;
+pub mod shrink;
+pub mod syntax;
