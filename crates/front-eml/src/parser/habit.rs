@@ -277,9 +277,17 @@ impl<'a> Parser<'a, '_> {
         let first = self.cursor.current;
         let mut ahead = self.cursor.ahead();
         let possible = match ahead.next().kind {
-            Kind::Foreign | Kind::Name | Kind::Colon | Kind::Comma => true,
-            Kind::Not | Kind::Equal | Kind::NotEqual => true,
-            Kind::Less | Kind::LessEqual | Kind::Greater | Kind::GreaterEqual => true,
+            Kind::Foreign
+            | Kind::Name
+            | Kind::Colon
+            | Kind::Comma
+            | Kind::Not
+            | Kind::Equal
+            | Kind::NotEqual
+            | Kind::Less
+            | Kind::LessEqual
+            | Kind::Greater
+            | Kind::GreaterEqual => true,
             Kind::OpenBrace => first.place.column() > self.function_column,
             Kind::Semicolon | Kind::CloseBrace => first.kind == Kind::Name,
             Kind::OpenParen => CALLED.contains(&first.text) || ahead.next().text.starts_with('"'),
