@@ -520,7 +520,7 @@ mod tests {
         }));
         ReachOutcome {
             model,
-            report: Report { answers: vec![answer], chosen: None, statistics },
+            report: Report { answers: vec![answer], chosen: None, statistics, faults: Vec::new() },
             projected: None,
             options: Options::new(None),
             request,
