@@ -162,6 +162,7 @@ impl Slice {
             steps,
             locals: witness.locals.clone(),
             fails: witness.fails,
+            failure: witness.failure,
             ..Witness::default()
         }
     }

@@ -16,7 +16,8 @@ use selvedge_program::{
 };
 use selvedge_replay::replay;
 use selvedge_states::{
-    Ensemble as _, Goal, OutcomeEnd, Reduction, SearchOptions, SearchOutcome, SearchTask,
+    Ensemble as _, FailingSite, Goal, OutcomeEnd, Reduction, SearchOptions, SearchOutcome,
+    SearchTask,
 };
 use selvedge_testkit::Rng;
 use selvedge_testkit::addresses::free_addresses;
@@ -72,7 +73,7 @@ fn task(program: &Program, goal: Goal, options: SearchOptions) -> SearchTask {
 #[derive(PartialEq, Eq, Debug)]
 struct Shown {
     found: Option<Witness>,
-    failures: BTreeSet<(Option<usize>, FailureKind)>,
+    failures: BTreeSet<(FailingSite, FailureKind)>,
     table: Vec<(String, ProtectionKind)>,
     runs: Vec<Witness>,
     states: u64,

@@ -8,7 +8,7 @@
 
 use crate::cause::Cause;
 use selvedge_base::Place;
-use selvedge_program::{LocationId, LockId, Question, ThreadId, Trace};
+use selvedge_program::{FailureKind, LocationId, LockId, Question, ThreadId, Trace};
 
 /// What kind of mistake it is. Its rule id is stable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -169,6 +169,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// How its run fails, if it is about a step that fails.
+    pub fn failure(&self) -> Option<FailureKind> {
+        self.trace.fails.filter(|_| self.kind == FindingKind::Assertion)
+    }
+
     /// Leaves its interleaving out, where there are too many to show them all.
     pub fn leave_out_interleaving(&mut self) {
         self.trace.steps = Vec::new();

@@ -5,7 +5,7 @@
 use crate::finding::FindingKind;
 use crate::reason::condition;
 use crate::walk::Walk;
-use selvedge_program::{Program, StepKind, Trace, TraceStep};
+use selvedge_program::{FailureKind, Program, StepKind, Trace, TraceStep};
 
 /// The identity of the finding that this trace shows; `subject` is what the user asked about, in the
 /// user's words.
@@ -41,7 +41,8 @@ fn describe(program: &Program, walk: &Walk, step: &TraceStep) -> String {
     let procedure = procedure.map_or("", |&procedure| &program.procedures[procedure].name);
     let what = match step.kind {
         _ if let Some(kind) = step.fails => match condition(program, step) {
-            Some(condition) => format!("assert {condition}"),
+            Some(condition) if kind == FailureKind::Assertion => format!("assert {condition}"),
+            Some(condition) => format!("{} in assert {condition}", kind.word()),
             None => kind.word().to_owned(),
         },
         StepKind::Read(location) => format!("read {}", program.locations[location].name),

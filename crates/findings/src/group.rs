@@ -29,8 +29,8 @@ pub struct Group {
 /// places do not tell them apart. Copies of a thread have the same places, and the same mistakes.
 type UnitPair = [(Place, Option<ThreadId>); 2];
 
-/// The kind of a finding with the places of the steps that matter, sorted.
-type KindPlaces = (FindingKind, Vec<Place>);
+/// The kind of a finding, how its run fails, and the places of the steps that matter, sorted.
+type KindPlaces = (FindingKind, Option<FailureKind>, Vec<Place>);
 
 /// The findings of answers: broken units first, then the others by kind. `subject` is the label, the
 /// state or the property that was asked about, in the user's words.
@@ -72,13 +72,13 @@ pub fn group(program: &Program, answers: &[Answer], subject: &str) -> Vec<Group>
                 let Some(kind) = kind(other) else { continue };
                 let mut places = places(kind, trace);
                 places.sort_unstable();
-                others.entry((kind, places)).or_default().push((question, trace));
+                others.entry((kind, trace.fails, places)).or_default().push((question, trace));
             }
         }
     }
     let units = units.into_values().map(|members| broken_unit(program, &members));
     let others =
-        others.into_iter().map(|((kind, _), members)| one_of(program, kind, &members, subject));
+        others.into_iter().map(|((kind, ..), members)| one_of(program, kind, &members, subject));
     units.chain(others).chain(formulas).collect()
 }
 
@@ -228,7 +228,6 @@ fn tags(question: &Question, trace: &Trace) -> Vec<String> {
             if writes.count() == 2 { "write-write" } else { "read-write" }.to_owned()
         }
     };
-    let fails = trace.steps.last().and_then(|step| step.fails);
-    let fails = fails.filter(|&kind| kind != FailureKind::Assertion);
+    let fails = trace.fails.filter(|&kind| kind != FailureKind::Assertion);
     fails.map(|kind| kind.word().to_owned()).into_iter().chain([one]).collect()
 }

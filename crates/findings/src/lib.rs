@@ -60,4 +60,3 @@ pub use finding::{Confirmation, Edit, Finding, FindingKind, Fix, Hold};
 pub use group::{Group, group};
 pub use outcome::{Checked, CheckedFile, Tally, findings};
 pub use stack::{ThreadStack, stacks};
-pub use wrap::AddedUnits;

@@ -5,7 +5,7 @@
 use crate::finding::{Finding, FindingKind};
 use crate::group::group;
 use selvedge_base::{Diagnostic, FileId, Place};
-use selvedge_program::{Answer, Program, Unknown, Verdict};
+use selvedge_program::{Answer, Program, Trace, Unknown, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was found.
@@ -92,6 +92,14 @@ pub fn findings(
     answers: &[Answer],
     unasked: Option<&Unknown>,
 ) -> Checked {
+    let separated;
+    let answers = match answers {
+        [one] => {
+            separated = separate(one);
+            &separated
+        }
+        all => all,
+    };
     let mut open = BTreeSet::new();
     let tally = tally(answers, unasked, &mut open);
     let groups = group(program, answers, subject);
@@ -103,6 +111,24 @@ pub fn findings(
         open: open.into_iter().collect(),
         ..Checked::default()
     }
+}
+
+/// The answers that an answer stands for: of a search that decides every assertion separately, each failure
+/// and, if some assertions are undecided, one open question.
+pub fn separate(answer: &Answer) -> Vec<Answer> {
+    let searched = answer.searched.iter();
+    let verdicts = searched.flat_map(|searched| searched.assertions.iter().flatten());
+    let verdicts: Vec<_> = verdicts.map(|one| &one.verdict).collect();
+    let failing = verdicts.iter().filter(|one| matches!(one, Verdict::Violation(_)));
+    let open = verdicts.iter().find(|one| matches!(one, Verdict::Unknown(_)));
+    if failing.clone().next().is_none() {
+        return vec![answer.clone()];
+    }
+    let one = |verdict: &&Verdict<Trace>| {
+        let verdict = Verdict::clone(verdict).map(Box::new);
+        Answer { verdict, searched: None, ..answer.clone() }
+    };
+    failing.chain(open).map(one).collect()
 }
 
 /// How many answers are what, where what could not be asked is one open question.

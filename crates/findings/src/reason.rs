@@ -7,8 +7,8 @@ use crate::finding::FindingKind;
 use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
-    Access, AccessKind, Action, PatternQuestion, Program, Question, Resource, StepKind, ThreadId,
-    Trace, TraceStep, UnitRole, Wait,
+    Access, AccessKind, Action, FailureKind, PatternQuestion, Program, Question, Resource,
+    StepKind, ThreadId, Trace, TraceStep, UnitRole, Wait,
 };
 use std::fmt::{self, Write as _};
 
@@ -231,10 +231,28 @@ pub fn reached(program: &Program, kind: FindingKind, trace: &Trace, subject: &st
         FindingKind::Property => {
             format!("An execution drives the property `{subject}` to its last state")
         }
-        _ => match trace.steps.last().and_then(|step| condition(program, step)) {
-            Some(condition) => format!("An assertion fails: `{condition}`"),
-            None => "An assertion fails".to_owned(),
-        },
+        _ => {
+            let text = failure(trace.fails.unwrap_or(FailureKind::Assertion));
+            let text = text[..1].to_uppercase() + &text[1..];
+            match trace.steps.last().and_then(|step| condition(program, step)) {
+                Some(condition) => format!("{text}: `{condition}`"),
+                None => text,
+            }
+        }
+    }
+}
+
+/// How a run fails, as a sentence without its full stop.
+pub fn failure(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Assertion => "an assertion fails",
+        FailureKind::Invariant => "an invariant is broken",
+        FailureKind::Range => "a value is out of range",
+        FailureKind::Index => "an index is outside its array",
+        FailureKind::Division => "a step divides by zero",
+        FailureKind::Release => "a thread releases a lock that it does not hold",
+        FailureKind::Monitor => "a thread waits or notifies without holding the lock",
+        FailureKind::Annotation => "an access breaks an annotation",
     }
 }
 

@@ -11,7 +11,8 @@
 
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, Edge, EdgeId, LocationId, LockId, NodeId, Program, Sharing, Successors, ThreadId,
+    Action, AddedUnits, Edge, EdgeId, LocationId, LockId, NodeId, Program, Sharing, Successors,
+    ThreadId,
 };
 use std::collections::BTreeSet;
 
@@ -127,20 +128,6 @@ pub fn wrap(program: &Program, region: &Region, lock: LockId) -> Program {
     enclose(program, region, Action::Acquire(lock), Action::Release(lock))
 }
 
-/// Which parts of a program become units of work beside those that it has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AddedUnits {
-    /// Each call from the procedure in which a thread starts.
-    Functions,
-    /// Each outermost region in which a lock is held.
-    Locks,
-    /// Of a program in Java, each pass of an outermost loop with which a thread begins, if it calls two methods
-    /// of one object.
-    Loops,
-    /// Of a program in Java, methods of other classes than that of the object.
-    Callers,
-}
-
 /// The program with more units of work. Units nest, and the outermost one counts. Those of Java are there when a
 /// program is made of its classes.
 pub fn with_units(program: &Program, units: AddedUnits) -> Program {
@@ -162,7 +149,8 @@ pub fn with_units(program: &Program, units: AddedUnits) -> Program {
         },
         AddedUnits::Loops | AddedUnits::Callers => return program.clone(),
     };
-    enclose(program, &region, Action::BeginUnit, Action::EndUnit)
+    let enclosed = enclose(program, &region, Action::BeginUnit, Action::EndUnit);
+    Program { added_units: Some(units), ..enclosed }
 }
 
 /// The program with one more step before every opening and one after every closing edge of `region`.

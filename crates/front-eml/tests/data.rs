@@ -262,7 +262,7 @@ fn failures(program: &Program) -> BTreeSet<FailureKind> {
     let mut work: Vec<State> = Vec::new();
     let mut found = BTreeSet::new();
     let _ = State::for_each_initial(program, &mut |state| {
-        found.extend(state.fails_at_first(program));
+        found.extend(state.fails_at_first(program).iter());
         work.push(state);
         ControlFlow::Continue(())
     });
@@ -273,7 +273,9 @@ fn failures(program: &Program) -> BTreeSet<FailureKind> {
         for thread in program.threads.ids() {
             for (edge, one) in program.edges.iter_enumerated() {
                 if state.top(thread) == Some(one.source) {
-                    found.extend(state.can_fail(program, thread, Move::Edge(edge)));
+                    let kinds =
+                        state.can_fail(program, thread, Move::Edge(edge)).unwrap_or_default();
+                    found.extend(kinds.iter());
                 }
             }
             let _ = state.successors(program, &successors, thread, &mut |_, next| {

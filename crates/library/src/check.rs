@@ -18,11 +18,11 @@ use selvedge_analysis::{
     answer, answer_deadlocks_part, answer_relation_part,
 };
 use selvedge_base::{Budget, Place};
-use selvedge_findings::outcome::{rank, tally};
-use selvedge_findings::{AddedUnits, Checked, Finding, FindingKind, group};
+use selvedge_findings::outcome::{rank, separate, tally};
+use selvedge_findings::{Checked, Finding, FindingKind, group};
 use selvedge_front_java::stages::JavaStage;
 use selvedge_program::{
-    Action, Answer, NodeId, PATTERNS, Program, Question, QuestionRelation, Target,
+    Action, AddedUnits, Answer, NodeId, PATTERNS, Program, Question, QuestionRelation, Target,
     TemporalQuestion, Units, Unknown, Verdict,
 };
 use selvedge_report::describe::count;
@@ -418,14 +418,8 @@ impl Asking<'_, '_> {
         }
         let vacuous = u64::from(goals.is_out_of_reach(&question));
         let analysis = goals.options(&options.analysis);
-        let mut answers = answer(prepared, &[question], &analysis, budget, progress)?.answers;
-        let each = answers.first().and_then(|answer| answer.searched.as_ref()?.assertions.clone());
-        let failing = each.into_iter().flatten().map(|one| one.verdict.map(Box::new));
-        let failing: Vec<_> = failing.filter(|one| matches!(one, Verdict::Violation(_))).collect();
-        if let ([first], false) = (&answers[..], failing.is_empty()) {
-            let one = |verdict| Answer { verdict, searched: None, ..first.clone() };
-            answers = failing.into_iter().map(one).collect();
-        }
+        let answers = answer(prepared, &[question], &analysis, budget, progress)?.answers;
+        let answers = answers.iter().flat_map(separate).collect();
         Ok(KindAnswers { answers, vacuous, ..KindAnswers::default() })
     }
 }

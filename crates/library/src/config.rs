@@ -13,8 +13,8 @@ use crate::java::{FieldSet, MethodPattern, UnitOptions};
 use crate::select::{self, parse_patterns};
 use crate::suppress::Suppression;
 use selvedge_base::{Diagnostic, Span};
-use selvedge_findings::{AddedUnits, FindingKind};
-use selvedge_program::{PATTERNS, Units};
+use selvedge_findings::FindingKind;
+use selvedge_program::{AddedUnits, PATTERNS, Units};
 use selvedge_report::Patterns;
 use selvedge_syntax::nearest::nearest;
 use std::ops::Range;
@@ -156,12 +156,7 @@ impl Reader<'_> {
                     config.units = self.word(value, "kind of units", &all);
                 }
                 "add-units" => {
-                    let all = [
-                        ("functions", AddedUnits::Functions),
-                        ("locks", AddedUnits::Locks),
-                        ("loops", AddedUnits::Loops),
-                        ("callers", AddedUnits::Callers),
-                    ];
+                    let all = AddedUnits::ALL.map(|units| (units.word(), units));
                     config.add_units = self.word(value, "way to add units", &all);
                 }
                 "only" => config.only = self.kinds(value),

@@ -2,6 +2,8 @@
 //! The interleavings of a JSON report are executed again on the model, by the replayer alone, each for
 //! its own question.
 
+use crate::load::Text;
+use crate::restrict::{ThreadRestriction, read_restriction, restrict};
 use selvedge_base::Budget;
 use selvedge_program::{Program, Question};
 use selvedge_replay::replay_within;
@@ -17,6 +19,34 @@ pub enum Replayed {
     Fails(String),
     /// A limit was met.
     Open(String),
+}
+
+/// The program of a model with everything that an interleaving was found with.
+///
+/// # Errors
+/// If the report says something that does not fit the model.
+pub fn instance(program: &Program, replay: &Replay, budget: &Budget) -> Result<Program, String> {
+    if replay.restrictions().is_empty() {
+        return replay.instance(program);
+    }
+    let mut program = program.clone();
+    let mut restrictions: Vec<ThreadRestriction> = Vec::new();
+    for one in replay.restrictions() {
+        // A thread that stands for any number of copies has one automaton for all of them.
+        let is_thread = |name: &str| program.threads.iter().any(|thread| thread.name == name);
+        let process = one.thread.rsplit_once('[').map_or(&*one.thread, |(process, _)| process);
+        let thread = if is_thread(&one.thread) { &one.thread } else { process };
+        if restrictions.iter().any(|known| known.thread == thread) {
+            continue;
+        }
+        let (restriction, _) = read_restriction(thread, &Text::new(&one.source, &one.automaton));
+        let wrong = || format!("the automaton for {} cannot be read", one.thread);
+        restrictions.push(restriction.ok_or_else(wrong)?);
+    }
+    restrict(&mut program, &restrictions, budget).map_err(|wrong| {
+        wrong.first().map_or_else(String::new, |complaint| complaint.message.clone())
+    })?;
+    replay.instance(&program)
 }
 
 /// Executes an interleaving again.

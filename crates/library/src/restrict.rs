@@ -12,7 +12,7 @@
 use crate::load::{Model, Text};
 use crate::select;
 use selvedge_base::{Budget, Diagnostic, Id, IdVec, Severity};
-use selvedge_front_nwa::parse_nwa;
+use selvedge_front_nwa::{parse_nwa, print_nwa};
 use selvedge_pds::nwa::{Letter, Nwa, NwaError, NwaLimits, NwaState};
 use selvedge_program::{
     Action, ChannelId, Copies, LocationId, LockId, ProcedureId, Program, Restriction,
@@ -225,6 +225,7 @@ impl Symbols<'_> {
         let mut restriction = Restriction {
             thread: self.thread,
             source,
+            text: print_nwa(nwa),
             states: nwa.states.len(),
             initial: nwa.initial.iter().copied().map(to_state).collect(),
             letters,

@@ -539,6 +539,7 @@ impl ChannelProgram {
             locals: witness.locals.clone(),
             steps,
             fails: witness.fails,
+            failure: witness.failure,
             ..Witness::default()
         }
     }

@@ -256,6 +256,7 @@ fn a_call_goes_on_as_its_callee_has_ended() {
     program.restrictions.push(selvedge_program::Restriction {
         thread,
         source: "same".to_owned(),
+        text: String::new(),
         states: 3,
         initial: vec![none],
         letters: [

@@ -245,6 +245,18 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Every kind, in ascending order.
+    pub const ALL: [Self; 8] = [
+        Self::Assertion,
+        Self::Invariant,
+        Self::Range,
+        Self::Index,
+        Self::Division,
+        Self::Release,
+        Self::Monitor,
+        Self::Annotation,
+    ];
+
     /// The word in reports.
     pub fn word(self) -> &'static str {
         match self {
@@ -257,6 +269,52 @@ impl FailureKind {
             Self::Monitor => "monitor",
             Self::Annotation => "annotation",
         }
+    }
+
+    /// The kind with this word.
+    pub fn by_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// A set of kinds of failure.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct FailureKinds(u8);
+
+impl FailureKinds {
+    /// The set without a kind.
+    pub const NONE: Self = Self(0);
+
+    /// Adds a kind.
+    pub fn insert(&mut self, kind: FailureKind) {
+        *self = self.union(kind.into());
+    }
+
+    /// The kinds of either set.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether a kind is in the set.
+    pub fn contains(self, kind: FailureKind) -> bool {
+        self.0 & Self::from(kind).0 != 0
+    }
+
+    /// Whether no kind is in the set.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The kinds in ascending order.
+    pub fn iter(self) -> impl Iterator<Item = FailureKind> {
+        FailureKind::ALL.into_iter().filter(move |&kind| self.contains(kind))
+    }
+}
+
+impl From<FailureKind> for FailureKinds {
+    fn from(kind: FailureKind) -> Self {
+        Self(1 << kind as u8)
     }
 }
 

@@ -126,9 +126,14 @@ impl OwnText {
         self.edges.contains(&edge.index())
     }
 
+    /// Whether a node is one of its own.
+    pub fn has_node(&self, node: NodeId) -> bool {
+        self.nodes.contains(&node.index())
+    }
+
     /// A node as it is for all copies: whether it is of their own, and which one.
     pub fn relative_node(&self, node: NodeId) -> (bool, usize) {
-        let own = self.nodes.contains(&node.index());
+        let own = self.has_node(node);
         (own, if own { node.index() - self.nodes.start } else { node.index() })
     }
 

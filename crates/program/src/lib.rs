@@ -42,8 +42,8 @@ pub use alphabet::{Alphabet, alphabets};
 pub use answer::{Answer, Statistics};
 pub use chain::{Chain, ChainLink, ChainWindow, StepCondition};
 pub use data::{
-    Annotation, Array, Enum, Expr, FailureKind, Frame, Global, Invariant, Literal, Local,
-    NamedArray, Numeral, Operator, Passing, Sort, Type, Update, Valuation, Value, Variable,
+    Annotation, Array, Enum, Expr, FailureKind, FailureKinds, Frame, Global, Invariant, Literal,
+    Local, NamedArray, Numeral, Operator, Passing, Sort, Type, Update, Valuation, Value, Variable,
     thread_value,
 };
 pub use engine::{Decision, Engine, Explored, Refined, States};
@@ -57,9 +57,9 @@ pub use interchangeable::{Interchangeable, OwnText, SymmetryScope};
 pub use ipa::{IndexedSymbol, Ipa, Phase};
 pub use lock_order::LockOrderEdge;
 pub use model::{
-    Action, AtomicSet, AtomicSetId, Channel, ChannelId, ConditionId, Copies, Edge, EdgeId, EnumId,
-    GlobalId, Label, LocalId, Location, LocationId, Lock, LockId, NodeId, PassingId, Procedure,
-    ProcedureId, Program, ReturnId, Start, Thread, ThreadId, UpdateId,
+    Action, AddedUnits, AtomicSet, AtomicSetId, Channel, ChannelId, ConditionId, Copies, Edge,
+    EdgeId, EnumId, GlobalId, Label, LocalId, Location, LocationId, Lock, LockId, NodeId,
+    PassingId, Procedure, ProcedureId, Program, ReturnId, Start, Thread, ThreadId, UpdateId,
 };
 pub use moment::{Deadlock, Race, Resource, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};

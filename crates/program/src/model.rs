@@ -158,6 +158,42 @@ pub struct Program {
     pub spurious_wakeups: bool,
     /// Which runs of some threads count. The text form leaves them out: they have texts of their own.
     pub restrictions: Vec<Restriction>,
+    /// Which units of work were added to those of the text that was read.
+    pub added_units: Option<AddedUnits>,
+}
+
+/// Which parts of a program become units of work beside those that it has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AddedUnits {
+    /// Each call from the procedure in which a thread starts.
+    Functions,
+    /// Each outermost region in which a lock is held.
+    Locks,
+    /// Of a program in Java, each pass of an outermost loop with which a thread begins, if it calls two methods
+    /// of one object.
+    Loops,
+    /// Of a program in Java, methods of other classes than that of the object.
+    Callers,
+}
+
+impl AddedUnits {
+    /// All ways to add units.
+    pub const ALL: [Self; 4] = [Self::Functions, Self::Locks, Self::Loops, Self::Callers];
+
+    /// The word in options and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Functions => "functions",
+            Self::Locks => "locks",
+            Self::Loops => "loops",
+            Self::Callers => "callers",
+        }
+    }
+
+    /// The way with this word.
+    pub fn by_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.word() == word)
+    }
 }
 
 impl Program {

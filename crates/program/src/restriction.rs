@@ -42,6 +42,8 @@ pub struct Restriction {
     pub thread: ThreadId,
     /// Where the automaton comes from, for reports.
     pub source: String,
+    /// The automaton as a text of its own language.
+    pub text: String,
     /// How many states the automaton has.
     pub states: usize,
     /// The states in which it can begin to read.

@@ -230,6 +230,7 @@ impl Trace {
             locals: self.locals.clone(),
             steps,
             fails,
+            failure: self.fails,
             repeats: self.repeats,
             points: self.points.clone(),
             transactions: self.transactions.clone(),

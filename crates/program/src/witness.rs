@@ -19,7 +19,7 @@
 //! 3. A step that fails is the last one of its witness. A witness that fails without any step says
 //!    that an invariant is false at first.
 
-use crate::data::Valuation;
+use crate::data::{FailureKind, FailureKinds, Valuation};
 use crate::model::{EdgeId, ThreadId};
 use selvedge_base::{Id, IdVec};
 
@@ -64,8 +64,10 @@ pub struct Witness {
     pub locals: IdVec<ThreadId, Valuation>,
     /// The steps in order.
     pub steps: Vec<WitnessStep>,
-    /// Whether the last step fails: an assertion, or as [`FailureKind`](crate::FailureKind) says.
+    /// Whether the last step fails: an assertion, or as [`FailureKind`] says.
     pub fails: bool,
+    /// How it fails. Without it, the smallest kind in which the step can fail counts.
+    pub failure: Option<FailureKind>,
     /// How many steps come before those that are repeated for ever, for questions about infinite runs.
     /// If that is all of them, nobody can move at the end. Without it, whatever follows the steps, the
     /// run is one that was asked for.
@@ -111,6 +113,15 @@ impl WitnessStep {
 }
 
 impl Witness {
+    /// The kind of its failure among those that are possible at its end: the recorded one if it is
+    /// possible, the smallest one if none is recorded.
+    pub fn failure_among(&self, kinds: FailureKinds) -> Option<FailureKind> {
+        match self.failure {
+            Some(kind) => Some(kind).filter(|&kind| kinds.contains(kind)),
+            None => kinds.iter().next(),
+        }
+    }
+
     /// The steps of a program without values.
     pub fn plain(steps: Vec<WitnessStep>) -> Self {
         Self { steps, ..Self::default() }

@@ -233,7 +233,7 @@ pub(crate) fn run_with(
     let (globals, locals) = (witness.globals.clone(), witness.locals.clone());
     let fails = match steps.last() {
         Some(last) => last.fails,
-        None if witness.fails => states[0].fails_at_first(program),
+        None if witness.fails => witness.failure_among(states[0].fails_at_first(program)),
         None => None,
     };
     let transactions = witness.transactions.clone();
@@ -319,9 +319,12 @@ fn advance(
             if too_many { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let outcome = if fails {
-            state.fails_as_recorded(program, step.thread, scheduled.clone(), record).map(|kind| {
+            let kinds = state.fails_as_recorded(program, thread, scheduled.clone(), record);
+            kinds.and_then(|kinds| {
+                let other = Refusal::OtherFailure(kinds);
+                let kind = witness.failure_among(kinds).ok_or(other)?;
                 _ = keep(state.clone());
-                (StepKind::Step, Some(kind))
+                Ok((StepKind::Step, Some(kind)))
             })
         } else {
             let step = scheduled.clone();

@@ -55,7 +55,7 @@ pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Si
         ..Witness::default()
     };
     let end = loop {
-        if witness.steps.is_empty() && state.fails_at_first(program).is_some() {
+        if witness.steps.is_empty() && !state.fails_at_first(program).is_empty() {
             witness.fails = true;
             break SimulationEnd::Failed;
         }

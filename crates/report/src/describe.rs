@@ -5,7 +5,7 @@
 //! 1. Names of the model are escaped ([`visible`]) in everything that is meant for the screen.
 
 use crate::escape::visible;
-use selvedge_findings::FindingKind;
+use selvedge_findings::{Finding, FindingKind};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
     Access, AccessKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuestion, Program,
@@ -109,6 +109,14 @@ pub fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::Property => "property violation",
         FindingKind::Atomicity => "atomicity violation",
         FindingKind::Race => "data race",
+    }
+}
+
+/// The name of a finding: that of its kind, or of the failure that it is about.
+pub fn finding_name(finding: &Finding) -> String {
+    match finding.failure() {
+        Some(kind) => format!("{} failure", kind.word()),
+        None => kind_name(finding.kind).to_owned(),
     }
 }
 

@@ -10,7 +10,7 @@
 use crate::answers::BLOCKED_OVER_CHANNELS;
 use crate::causes;
 use crate::checks::{Checks, Totals};
-use crate::describe::{count, kind_name, list, proved, restrictions};
+use crate::describe::{count, finding_name, kind_name, list, proved, restrictions};
 use crate::escape::visible;
 use crate::fit::wrap_lines;
 use crate::interleaving::{self, Detail};
@@ -227,7 +227,7 @@ fn entries(
                 within(place).trim_start_matches(':').to_owned()
             };
             let place = if place.is_empty() { "-".to_owned() } else { place };
-            [kind_name(finding.kind).to_owned(), place, parties(finding, file)]
+            [finding_name(finding), place, parties(finding, file)]
         })
         .collect();
     let width = |at: usize| {
@@ -337,7 +337,7 @@ fn witnesses(out: &mut String, checks: &Checks<'_>, options: Options, terminal: 
         Witnesses::First(limit) => limit.min(found),
     };
     for (at, (finding, file)) in ranked.iter().take(shown).enumerate() {
-        let heading = format!("{} of {found}: {}", at + 1, kind_name(finding.kind));
+        let heading = format!("{} of {found}: {}", at + 1, finding_name(finding));
         let heading = terminal.paint(Tone::Bad, heading);
         let place = located(&file.file, first_place(finding), &file.program);
         let _ = writeln!(out, "{heading}  {place}");

@@ -17,7 +17,7 @@
 
 use crate::causes::sentences;
 use crate::checks::{Checks, Standing, all_findings};
-use crate::describe::{count, kind_name, proved};
+use crate::describe::{count, finding_name, kind_name, proved};
 use crate::escape::visible;
 use crate::findings_text::render_finding;
 use crate::interleaving::Detail;
@@ -105,7 +105,7 @@ fn case_name(finding: &Finding, file: &CheckedFile) -> String {
     let threads = finding.threads.iter().map(|&id| file.program.threads[id].name.as_str());
     let threads: Vec<&str> = threads.collect();
     let fingerprint: String = finding.fingerprint.chars().take(12).collect();
-    format!("{} of {} [{fingerprint}]", kind_name(finding.kind), threads.join(" and "))
+    format!("{} of {} [{fingerprint}]", finding_name(finding), threads.join(" and "))
 }
 
 fn failure(finding: &Finding, file: &CheckedFile) -> TestCaseStatus {

@@ -10,7 +10,11 @@
 //! | `globals` | the globals at first, a digit each |
 //! | `locals` | for every thread the locals of its main at first |
 //! | `steps[]` | thread, edge (null for a return; with whoever takes part), number of the access or null, changed variables |
-//! | `fails` | whether the last step is an assertion that fails |
+//! | `fails` | whether the last step fails |
+//! | `failure` | how it fails; without it, the smallest kind in which the step can fail counts |
+//! | `spurious_wakeups` | true if threads wake without a notification although the text does not say so |
+//! | `added_units` | which units of work were added to those of the text |
+//! | `restrictions[]` | `thread`, `source` and `automaton` (its text) for each thread of which only some runs count |
 //!
 //! Changed variables are `g3=1` for a global and `l0=0` for a local of the activation on top.
 //!
@@ -18,12 +22,13 @@
 //! What is read may be anything; whoever uses it compares it with its program, as the replayer does.
 
 use selvedge_base::{Id, IdVec};
+use selvedge_findings::wrap::with_units;
 use selvedge_program::copies::instantiate;
 use selvedge_program::{
-    Action, Deadlock, GlobalId, IndexedSymbol, Ipa, LocalId, LocationId, LockId, Move, NodeId,
-    Observable, Pattern, PatternQuestion, Phase, Position, Program, Question, Race, Receiver,
-    Resource, StatePattern, Target, Thread, ThreadId, Trace, TraceStep, Units, Valuation, Value,
-    Variable, Wait, Witness, WitnessStep,
+    Action, AddedUnits, Deadlock, FailureKind, GlobalId, IndexedSymbol, Ipa, LocalId, LocationId,
+    LockId, Move, NodeId, Observable, Pattern, PatternQuestion, Phase, Position, Program, Question,
+    Race, Receiver, Resource, StatePattern, Target, Thread, ThreadId, Trace, TraceStep, Units,
+    Valuation, Value, Variable, Wait, Witness, WitnessStep,
 };
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +41,32 @@ pub struct Replay {
     locals: Vec<String>,
     steps: Vec<Step>,
     fails: bool,
+    /// How the last step fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
     /// How many steps come before those that are repeated for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repeats: Option<usize>,
+    /// Whether threads wake without a notification.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    spurious_wakeups: bool,
+    /// Which units of work were added to those of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    added_units: Option<String>,
+    /// Which runs of some threads count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    restrictions: Vec<RestrictionText>,
+}
+
+/// An automaton that says which runs of a thread count, as its text.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct RestrictionText {
+    /// The name of the thread.
+    pub thread: String,
+    /// Where the automaton comes from.
+    pub source: String,
+    /// The automaton.
+    pub automaton: String,
 }
 
 /// A question alone.
@@ -136,19 +164,47 @@ impl Replay {
             locals: trace.locals.iter().map(digits).collect(),
             steps: trace.steps.iter().map(step).collect(),
             fails: trace.fails.is_some(),
+            failure: trace.fails.map(|kind| kind.word().to_owned()),
             repeats: trace.repeats,
+            spurious_wakeups: program.spurious_wakeups,
+            added_units: program.added_units.map(|units| units.word().to_owned()),
+            restrictions: program
+                .restrictions
+                .iter()
+                .map(|one| RestrictionText {
+                    thread: program.threads[one.thread].name.clone(),
+                    source: one.source.clone(),
+                    automaton: one.text.clone(),
+                })
+                .collect(),
         }
     }
 
-    /// The program with as many copies of each thread as this is about.
-    pub fn instance(&self, program: &Program) -> Program {
+    /// The automata that say which runs of threads count.
+    pub fn restrictions(&self) -> &[RestrictionText] {
+        &self.restrictions
+    }
+
+    /// The program with everything that this was found with, restrictions apart: as many copies of each
+    /// thread, wakeups, and units.
+    ///
+    /// # Errors
+    /// If there is no such way to add units.
+    pub fn instance(&self, program: &Program) -> Result<Program, String> {
         let copies = |thread: &Thread| {
             let own = |name: &&String| {
                 name.strip_prefix(&thread.name).is_some_and(|rest| rest.starts_with('['))
             };
             self.threads.iter().filter(own).count() as u32
         };
-        instantiate(program, &program.threads.iter().map(copies).collect())
+        let mut instance = instantiate(program, &program.threads.iter().map(copies).collect());
+        instance.spurious_wakeups |= self.spurious_wakeups;
+        match &self.added_units {
+            None => Ok(instance),
+            Some(word) => AddedUnits::by_word(word)
+                .map(|units| with_units(&instance, units))
+                .ok_or_else(|| format!("{word:?} is no way to add units")),
+        }
     }
 
     /// The text of the formula and the threads that runs are fair to, if it is about a formula.
@@ -250,11 +306,19 @@ impl Replay {
                 locals: stack.last().cloned().unwrap_or_default(),
             });
         }
+        let failure = match &self.failure {
+            None => None,
+            Some(word) => {
+                let kind = FailureKind::by_word(word);
+                Some(kind.ok_or_else(|| format!("{word:?} is no kind of failure"))?)
+            }
+        };
         Ok(Witness {
             globals: first.0,
             locals: first.1,
             steps,
             fails: self.fails,
+            failure,
             repeats: self.repeats,
             ..Witness::default()
         })

@@ -8,7 +8,7 @@
 //! hundreds of nodes well and thousands not at all.
 
 use crate::checks::Checks;
-use crate::describe::kind_name;
+use crate::describe::finding_name;
 use crate::dot::quoted;
 use crate::interleaving::{Row, RowRole, finding_rows, pending_rows};
 use crate::ownership::Standings;
@@ -30,7 +30,7 @@ pub fn render_all(checks: &Checks<'_>) -> String {
     let mut out = String::from(HEAD);
     for (at, (finding, file)) in ranked.iter().enumerate() {
         let place = located(&file.file, first_place(finding), &file.program);
-        let title = format!("{}  {place}", kind_name(finding.kind));
+        let title = format!("{}  {place}", finding_name(finding));
         let _ = writeln!(out, "  subgraph cluster_f{at} {{");
         let _ = writeln!(out, "  label={};", quoted(&title));
         body(&mut out, finding, &file.program, &format!("f{at}_"));

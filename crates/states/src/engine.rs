@@ -8,8 +8,9 @@
 use crate::program::Code;
 use crate::protection::site;
 use crate::search::partition::{OutcomeEnd, SearchOutcome};
-use crate::search::{FailingRun, Found, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
+use crate::search::{Found, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
 use crate::shared::MOST_WORKERS;
+use crate::step::FailingSite;
 use crate::store::MOST_MOVERS;
 use crate::task::{SearchMeans, SearchTask};
 use crate::witness::NoWitness;
@@ -230,7 +231,7 @@ impl StateSearch<'_, '_> {
             OutcomeEnd::Found(witness) => {
                 let thread = selvedge_base::Id::from_index(0);
                 let found =
-                    Found { from: 0, thread, path: Vec::new(), fails: None, at_first: false };
+                    Found { from: 0, thread, path: Vec::new(), fails: None, at_first: None };
                 let silent = || {
                     Err(NoWitness::Unknown(Unknown::Outside("another process has the run".into())))
                 };
@@ -300,29 +301,29 @@ fn searched(
         (site(program, &protection.classes(*cell)[*class]), witness.clone())
     });
     let counts = search.counts();
+    let lists = options.assertions && search.goal == Goal::Failure;
     Searched {
         reduction: options.reduction.name(),
         stored: counts.states,
         waiting: search.waiting(),
         depth: counts.depth,
-        assertions: options.assertions.then(|| assertions(search, open)),
+        assertions: lists.then(|| assertions(search, open)),
         protection: options.locks.then(|| protection.table(program, kept, proved)),
         why,
     }
 }
 
-/// The verdict of every assertion, and of every other step that fails. Assertions at one place are one:
-/// copies of a process have the same.
+/// The verdict of every assertion, and of every other kind of failure that was found. Assertions at one
+/// place are one: copies of a process have the same.
 fn assertions(
     search: &StateSearch<'_, '_>,
     open: Option<&Unknown>,
 ) -> Vec<AssertionVerdict<Witness>> {
-    let (program, runs) = (search.machine.code.program, &search.runs);
+    let program = search.machine.code.program;
     let mut all: Vec<AssertionVerdict<Witness>> = Vec::new();
     let mut add = |one: AssertionVerdict<Witness>| {
         let known = all.iter_mut().find(|known| {
-            let same = known.place == one.place && one.place != Place::NONE;
-            same && (known.kind == one.kind || matches!(known.verdict, Verdict::Safe))
+            (known.place, known.kind) == (one.place, one.kind) && one.place != Place::NONE
         });
         match known {
             // The first run to a place is enough.
@@ -331,23 +332,33 @@ fn assertions(
             None => all.push(one),
         }
     };
+    let failing = |site: FailingSite| {
+        let own = search.runs.iter().filter(move |run| run.site == site);
+        own.map(|run| (run.kind, Verdict::Violation(run.witness.clone())))
+    };
     let edges = program.edges.iter_enumerated();
     for (id, edge) in edges.filter(|&(id, _)| search.symmetry.representative(id) == id) {
-        let own = runs.iter().filter(|run| run.edge == Some(id));
-        if matches!(edge.action, Action::Assert(_)) && own.clone().next().is_none() {
+        let place = edge.place;
+        let asserted = FailureKind::Assertion;
+        let site = FailingSite::Edge(id);
+        let fails = failing(site).any(|(kind, _)| kind == asserted);
+        if matches!(edge.action, Action::Assert(_)) && !fails {
             let verdict = open.map_or(Verdict::Safe, |why| Verdict::Unknown(why.clone()));
-            add(AssertionVerdict { place: edge.place, kind: FailureKind::Assertion, verdict });
+            add(AssertionVerdict { place, kind: asserted, verdict });
         }
-        for FailingRun { kind, witness, .. } in own {
-            let verdict = Verdict::Violation(witness.clone());
-            add(AssertionVerdict { place: edge.place, kind: *kind, verdict });
+        for (kind, verdict) in failing(site) {
+            add(AssertionVerdict { place, kind, verdict });
         }
     }
-    for FailingRun { kind, witness, .. } in runs.iter().filter(|run| run.edge.is_none()) {
-        let at_first = program.invariants.first().filter(|_| witness.steps.is_empty());
-        let place = at_first.map_or(Place::NONE, |one| one.place);
-        let verdict = Verdict::Violation(witness.clone());
-        add(AssertionVerdict { place, kind: *kind, verdict });
+    for (exit, &procedure) in program.nodes.iter_enumerated() {
+        let place = program.procedures[procedure].end;
+        for (kind, verdict) in failing(FailingSite::Return(exit)) {
+            add(AssertionVerdict { place, kind, verdict });
+        }
+    }
+    let place = program.invariants.first().map_or(Place::NONE, |one| one.place);
+    for (kind, verdict) in failing(FailingSite::AtFirst) {
+        add(AssertionVerdict { place, kind, verdict });
     }
     all
 }

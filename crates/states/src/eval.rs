@@ -9,7 +9,7 @@
 //! 2. At most [`MOST_VALUES`] values are listed; more are [`Evaluated::too_many`].
 
 use selvedge_program::{
-    Expr, FailureKind, GlobalId, Operator, ThreadId, Value, Variable, thread_value,
+    Expr, FailureKind, FailureKinds, GlobalId, Operator, ThreadId, Value, Variable, thread_value,
 };
 
 /// How many values an expression may have.
@@ -21,7 +21,7 @@ pub struct Evaluated {
     /// Its values, in ascending order.
     pub values: Vec<i64>,
     /// How it can fail.
-    pub fails: Option<FailureKind>,
+    pub fails: FailureKinds,
     /// Whether it has more values than are listed.
     pub too_many: bool,
 }
@@ -64,7 +64,7 @@ impl Variables<'_> {
     ) -> Evaluated {
         match self.single(expr, &after, reads) {
             Ok(value) => Evaluated { values: vec![value], ..Evaluated::default() },
-            Err(Odd::Fails(kind)) => Evaluated { fails: Some(kind), ..Evaluated::default() },
+            Err(Odd::Fails(kind)) => Evaluated::failing(kind),
             Err(Odd::Chooses) => {
                 let mut all = self.all(expr, &after, reads);
                 all.shorten();
@@ -181,7 +181,16 @@ impl Evaluated {
     }
 
     fn failing(kind: FailureKind) -> Self {
-        Self { fails: Some(kind), ..Self::default() }
+        Self { fails: kind.into(), ..Self::default() }
+    }
+
+    /// How a condition that must hold is broken.
+    pub fn broken(&self, kind: FailureKind) -> FailureKinds {
+        let mut kinds = self.fails;
+        if self.can_be_false() {
+            kinds.insert(kind);
+        }
+        kinds
     }
 
     /// Whether it can be true.
@@ -199,7 +208,7 @@ impl Evaluated {
         for &value in &self.values {
             let one = next(value);
             all.values.extend(one.values);
-            all.fails = all.fails.or(one.fails);
+            all.fails = all.fails.union(one.fails);
             all.too_many |= one.too_many;
         }
         all.shorten();

@@ -38,7 +38,7 @@ use crate::executor::Executor;
 use crate::program::Code;
 use crate::protection::{AccessClass, Protection};
 use crate::state::State;
-use crate::step::{CellAccess, Path, StepRelation};
+use crate::step::{CellAccess, FailingSite, Path, StepRelation};
 use crate::store::{Packing, Parent, StateStore, Stored};
 use crate::symmetry::{Symmetry, ThreadImage};
 use crate::witness::NoWitness;
@@ -66,14 +66,14 @@ pub struct Found {
     pub path: Path,
     /// The step that fails, if one does.
     pub fails: Option<(Move, FailureKind)>,
-    /// Whether the state at first is wrong.
-    pub at_first: bool,
+    /// How the state at first is wrong, if it is.
+    pub at_first: Option<FailureKind>,
 }
 
 impl Found {
     /// A state that is reached by a way of a thread from a stored one, without a failure.
     fn behind(from: Stored, thread: ThreadId, path: Path) -> Self {
-        Self { from, thread, path, fails: None, at_first: false }
+        Self { from, thread, path, fails: None, at_first: None }
     }
 }
 
@@ -125,7 +125,7 @@ pub struct StateSearch<'c, 'p> {
     /// Takes steps that simply happen, where every one is stored; without it the step relation does.
     pub executor: Option<Executor>,
     pub(crate) options: SearchOptions,
-    goal: Goal,
+    pub(crate) goal: Goal,
     budget: Budget,
     queue: VecDeque<Stored>,
     /// The states in the queue, where the store has hashes only.
@@ -134,8 +134,8 @@ pub struct StateSearch<'c, 'p> {
     /// Whether a class lost its status since all states were last expanded.
     outdated: bool,
     too_deep: bool,
-    /// Everything that failed: the edge and how.
-    pub failures: BTreeSet<(Option<usize>, FailureKind)>,
+    /// Everything that failed: where and how.
+    pub failures: BTreeSet<(FailingSite, FailureKind)>,
     /// Whether to go on behind what was found.
     pub collect: bool,
     /// With that, the first run to each failure, in the order in which they were found.
@@ -171,8 +171,8 @@ pub struct StateSearch<'c, 'p> {
 /// A run to a failure that a search came by.
 #[derive(Clone, Debug)]
 pub struct FailingRun {
-    /// The edge that fails; nothing for a return, and at first.
-    pub edge: Option<EdgeId>,
+    /// Where it fails.
+    pub site: FailingSite,
     /// How.
     pub kind: FailureKind,
     /// The run.
@@ -468,15 +468,16 @@ impl<'c, 'p> StateSearch<'c, 'p> {
                 continue;
             }
             let wrong = self.machine.wrong_at_first(&state);
-            let at_first = self.goal == Goal::Failure && wrong.is_some();
+            let at_first = wrong.iter().next().filter(|_| self.goal == Goal::Failure);
             let goal = self.is_goal(&state);
             self.initial.insert(number, state);
             let path = Path::new();
             let here = Found { from: number, thread, path, fails: None, at_first };
-            if let Some(kind) = wrong {
-                self.note_failure(None, kind, &here)?;
+            for kind in wrong.iter() {
+                let here = Found { at_first: Some(kind), ..here.clone() };
+                self.note_failure(FailingSite::AtFirst, kind, &here)?;
             }
-            if found.is_none() && (at_first && !self.collect || goal) {
+            if found.is_none() && (at_first.is_some() && !self.collect || goal) {
                 found = Some(here);
             }
         }
@@ -486,18 +487,18 @@ impl<'c, 'p> StateSearch<'c, 'p> {
     /// Notes that something fails, with a run if that is new and the search goes on behind it.
     fn note_failure(
         &mut self,
-        edge: Option<EdgeId>,
+        site: FailingSite,
         kind: FailureKind,
         found: &Found,
     ) -> Result<(), Unknown> {
         if let Some(part) = &mut self.part {
-            part.nominate_failure(edge, kind, found);
+            part.nominate_failure(site, kind, found);
             return Ok(());
         }
-        let new = self.failures.insert((edge.map(selvedge_base::Id::index), kind));
+        let new = self.failures.insert((site, kind));
         if new && self.collect && self.goal == Goal::Failure {
             let witness = self.run_to(found)?;
-            self.runs.extend(witness.map(|witness| FailingRun { edge, kind, witness }));
+            self.runs.extend(witness.map(|witness| FailingRun { site, kind, witness }));
         }
         Ok(())
     }

@@ -22,8 +22,8 @@ use crate::state::State;
 use selvedge_base::{Budget, Id as _};
 use selvedge_program::copies::copy_number;
 use selvedge_program::{
-    Action, Annotation, Edge, EdgeId, Expr, FailureKind, GlobalId, Move, NodeId, ProcedureId,
-    ThreadId, Unknown, Value, Variable,
+    Action, Annotation, Edge, EdgeId, Expr, FailureKind, FailureKinds, GlobalId, Move, NodeId,
+    ProcedureId, ThreadId, Unknown, Value, Variable,
 };
 use std::collections::BTreeSet;
 
@@ -83,6 +83,40 @@ pub struct CellAccess {
 /// Steps one behind the other, each with the state that it leads to.
 pub type Path = Vec<(Move, State)>;
 
+/// Where something fails.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FailingSite {
+    /// In a state at first.
+    AtFirst,
+    /// At the return from this exit, which no edge makes.
+    Return(NodeId),
+    /// At this edge.
+    Edge(EdgeId),
+}
+
+impl FailingSite {
+    /// The edge, if it is one.
+    pub fn edge(self) -> Option<EdgeId> {
+        match self {
+            Self::Edge(edge) => Some(edge),
+            Self::AtFirst | Self::Return(_) => None,
+        }
+    }
+}
+
+/// A way in which a thread can fail.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Where.
+    pub site: FailingSite,
+    /// How.
+    pub kind: FailureKind,
+    /// The way there, without the failing step.
+    pub path: Path,
+    /// The failing step.
+    pub step: Move,
+}
+
 /// What a thread can do by one edge.
 #[derive(Clone, Debug)]
 pub struct Offer {
@@ -92,8 +126,8 @@ pub struct Offer {
     pub mover: Mover,
     /// The ways that end; the last state of each is the outcome.
     pub outcomes: Vec<Path>,
-    /// How it fails, and the way there without the failing step; that is the move.
-    pub fails: Option<(FailureKind, Path, Move)>,
+    /// How it can fail: of each site every kind, with one way there.
+    pub failures: Vec<Failure>,
     /// Ways to labels inside an atomic section.
     pub labelled: Vec<Path>,
     /// How many further ways through an atomic section lead to one of the outcomes.
@@ -108,22 +142,30 @@ impl Offer {
             accesses: Vec::new(),
             mover: Mover::BOTH,
             outcomes: Vec::new(),
-            fails: None,
+            failures: Vec::new(),
             labelled: Vec::new(),
             repeats: 0,
             too_deep: false,
         }
     }
 
-    fn failing(mut self, kind: FailureKind, step: Move) -> Self {
-        self.note(kind, step);
-        self.outcomes.clear();
-        self
+    /// Notes the kinds in which a step fails.
+    fn note(&mut self, kinds: FailureKinds, site: FailingSite, step: Move) {
+        for kind in kinds.iter() {
+            self.add(site, kind, step, Vec::new);
+        }
     }
 
-    fn note(&mut self, kind: FailureKind, step: Move) {
-        if self.fails.is_none() {
-            self.fails = Some((kind, Vec::new(), step));
+    /// Notes a failure; the first way to it is kept.
+    fn add(
+        &mut self,
+        site: FailingSite,
+        kind: FailureKind,
+        step: Move,
+        path: impl FnOnce() -> Path,
+    ) {
+        if !self.failures.iter().any(|one| (one.site, one.kind) == (site, kind)) {
+            self.failures.push(Failure { site, kind, path: path(), step });
         }
     }
 }
@@ -149,6 +191,7 @@ struct Attempt<'s> {
     held: u128,
     edge: Option<EdgeId>,
     step: Move,
+    site: FailingSite,
 }
 
 /// Why a step has no outcomes.
@@ -156,9 +199,16 @@ enum Halt {
     /// It is not possible now.
     Blocked,
     /// It fails.
-    Fails(FailureKind),
+    Fails(FailureKinds),
     /// It is too large for this search.
     Unknown(Unknown),
+}
+
+impl Halt {
+    /// Why a step without a possible value has no outcomes.
+    fn without_value(fails: FailureKinds) -> Self {
+        if fails.is_empty() { Self::Blocked } else { Self::Fails(fails) }
+    }
 }
 
 type Attempted<T> = Result<T, Halt>;
@@ -176,7 +226,8 @@ impl StepRelation<'_, '_> {
             let mut blocked = Offer::new();
             let view = self.view(state, thread);
             let (held, step) = (state.held(thread), Move::Return);
-            let attempt = Attempt { state, thread, view, held, edge: None, step };
+            let site = FailingSite::Return(node);
+            let attempt = Attempt { state, thread, view, held, edge: None, step, site };
             self.enforced_reads(&attempt, procedure_of(self.code.program, node).0, &mut blocked);
             return Ok(vec![blocked]);
         }
@@ -236,11 +287,17 @@ impl StepRelation<'_, '_> {
     ) -> Result<Offer, Unknown> {
         let step = edge.map_or(Move::Return, Move::Edge);
         let view = self.view(state, thread);
-        let attempt = Attempt { state, thread, view, held: state.held(thread), edge, step };
+        let exit = || state.top(thread).map_or(FailingSite::AtFirst, FailingSite::Return);
+        let site = edge.map_or_else(exit, FailingSite::Edge);
+        let attempt = Attempt { state, thread, view, held: state.held(thread), edge, step, site };
         let mut offer = Offer::new();
         match self.attempt(&attempt, &mut offer) {
             Ok(()) | Err(Halt::Blocked) => Ok(offer),
-            Err(Halt::Fails(kind)) => Ok(offer.failing(kind, step)),
+            Err(Halt::Fails(kinds)) => {
+                offer.note(kinds, site, step);
+                offer.outcomes.clear();
+                Ok(offer)
+            }
             Err(Halt::Unknown(why)) => Err(why),
         }
     }
@@ -252,7 +309,7 @@ impl StepRelation<'_, '_> {
         if let Some(guard) = update.and_then(|update| update.guard.as_ref()) {
             let guard = self.read(attempt, guard, offer)?;
             if !guard.can_hold() {
-                return Err(guard.fails.map_or(Halt::Blocked, Halt::Fails));
+                return Err(Halt::without_value(guard.fails));
             }
         }
         if let Some(constraint) = update.and_then(|update| update.constraint.as_ref()) {
@@ -270,13 +327,11 @@ impl StepRelation<'_, '_> {
         let nexts = self.act(attempt, edge, offer)?;
         if let Some(Edge { action: Action::Assert(id), .. }) = edge {
             let condition = self.read(attempt, &program.conditions[*id], offer)?;
-            if condition.can_be_false() {
-                offer.note(FailureKind::Assertion, attempt.step);
-            }
+            let broken = condition.broken(FailureKind::Assertion);
+            offer.note(broken, attempt.site, attempt.step);
             if !condition.can_hold() {
                 // A condition that chooses among nothing has no value: it blocks.
-                let fails = condition.can_be_false().then_some(FailureKind::Assertion);
-                return Err(condition.fails.or(fails).map_or(Halt::Blocked, Halt::Fails));
+                return Err(Halt::without_value(broken));
             }
         }
         let cells = self.cells(attempt, edge, update, offer)?;
@@ -291,9 +346,7 @@ impl StepRelation<'_, '_> {
         for number in 0..outcomes {
             for (step, next) in &nexts {
                 let (next, fails) = self.combine(attempt, next, edge, update, &cells, number);
-                if let Some(kind) = fails {
-                    offer.note(kind, *step);
-                }
+                offer.note(fails, attempt.site, *step);
                 if let Some(next) = next {
                     offer.outcomes.push(vec![(*step, next)]);
                 }
@@ -312,9 +365,7 @@ impl StepRelation<'_, '_> {
             allowed = allowed.and(self.access(attempt, cell, false, offer));
         }
         allowed?;
-        if let Some(kind) = value.fails {
-            offer.note(kind, attempt.step);
-        }
+        offer.note(value.fails, attempt.site, attempt.step);
         if value.too_many {
             return Err(Halt::Unknown(too_many()));
         }
@@ -334,17 +385,18 @@ impl StepRelation<'_, '_> {
         let fails = match program.globals[cell].annotation {
             None => return Ok(()),
             Some(Annotation::GuardedBy(lock)) => {
-                let owns = attempt.state.owns(attempt.thread, lock);
-                (!owns).then_some(FailureKind::Annotation)
+                if attempt.state.owns(attempt.thread, lock) {
+                    return Ok(());
+                }
+                FailureKind::Annotation.into()
             }
             Some(Annotation::ExclusiveWhen(id)) => {
                 let view = Variables { locals: &[], ..attempt.view };
                 let value = view.evaluate(&program.conditions[id], &mut Vec::new());
-                let wrong = value.can_be_false().then_some(FailureKind::Annotation);
-                value.fails.or(wrong)
+                value.broken(FailureKind::Annotation)
             }
         };
-        fails.map_or(Ok(()), |kind| Err(Halt::Fails(kind)))
+        if fails.is_empty() { Ok(()) } else { Err(Halt::Fails(fails)) }
     }
 
     /// What the procedures on top before and after a step enforce is read.
@@ -377,14 +429,15 @@ impl StepRelation<'_, '_> {
     }
 
     /// How a state is wrong before any step.
-    pub fn wrong_at_first(&self, state: &State) -> Option<FailureKind> {
+    pub fn wrong_at_first(&self, state: &State) -> FailureKinds {
         let program = self.code.program;
-        program.invariants.iter().find_map(|one| {
+        let kinds = program.invariants.iter().map(|one| {
             let thread = ThreadId::from_index(0);
             let view = Variables { locals: &[], thread, globals: &state.globals, copy: 0 };
             let value = view.evaluate(&program.conditions[one.condition], &mut Vec::new());
-            value.fails.or(value.can_be_false().then_some(FailureKind::Invariant))
-        })
+            value.broken(FailureKind::Invariant)
+        });
+        kinds.fold(FailureKinds::NONE, FailureKinds::union)
     }
 
     /// The state with bare jumps taken and with locals that do not matter reset.

@@ -18,6 +18,7 @@ use crate::layout::{CellId, PackedLayout};
 use crate::program::index;
 use crate::search::Goal;
 use crate::state::{Activation, State, ThreadPart};
+use crate::step::FailingSite;
 use selvedge_base::{Id, IdVec};
 use selvedge_program::interchangeable::thread_of;
 use selvedge_program::{
@@ -469,6 +470,21 @@ impl<'p> Symmetry<'p> {
             }
         }
         edge
+    }
+
+    /// The site of the first copy that stands for the same site of all.
+    pub fn representative_site(&self, site: FailingSite) -> FailingSite {
+        match site {
+            FailingSite::AtFirst => site,
+            FailingSite::Edge(edge) => FailingSite::Edge(self.representative(edge)),
+            FailingSite::Return(exit) => {
+                let has_exit = |own: &&OwnText| own.has_node(exit);
+                let own = |group: &Interchangeable| {
+                    group.own.iter().find(has_exit).map(|own| own.moved_node(&group.own[0], exit))
+                };
+                FailingSite::Return(self.groups.iter().find_map(own).unwrap_or(exit))
+            }
+        }
     }
 
     fn texts(&self, from: ThreadId, to: ThreadId) -> Option<(&OwnText, &OwnText)> {

@@ -6,7 +6,7 @@
 //! 1. Whatever the words are, reading them ends in a value whose numbers are ones of the program, or in
 //!    nothing.
 
-use crate::step::CellAccess;
+use crate::step::{CellAccess, FailingSite};
 use selvedge_base::{Id, StopReason};
 use selvedge_program::{EdgeId, FailureKind, NodeId, Program, ThreadId, Unknown};
 
@@ -26,19 +26,8 @@ pub(crate) enum StopNotice {
 /// Where an access is made, by whom.
 pub(crate) type SeenAccess = ((CellAccess, ThreadId), (NodeId, Option<EdgeId>));
 
-/// What fails: the index of the edge, and how.
-pub(crate) type FailureKey = (Option<usize>, FailureKind);
-
-const KINDS: [FailureKind; 8] = [
-    FailureKind::Assertion,
-    FailureKind::Invariant,
-    FailureKind::Range,
-    FailureKind::Index,
-    FailureKind::Division,
-    FailureKind::Release,
-    FailureKind::Monitor,
-    FailureKind::Annotation,
-];
+/// Where something fails, and how.
+pub(crate) type FailureKey = (FailingSite, FailureKind);
 
 const REASONS: [StopReason; 4] =
     [StopReason::Timeout, StopReason::Memory, StopReason::Steps, StopReason::Cancelled];
@@ -101,9 +90,13 @@ impl<'w> WordReader<'w> {
     }
 
     pub fn failure(&mut self, program: &Program) -> Option<FailureKey> {
-        let edge = self.number(program.edges.len() + 1)?.checked_sub(1);
-        let kind = KINDS.get(self.number(KINDS.len())?).copied()?;
-        Some((edge, kind))
+        let site = match self.number(3)? {
+            0 => FailingSite::AtFirst,
+            1 => FailingSite::Edge(Id::from_index(self.number(program.edges.len())?)),
+            _ => FailingSite::Return(Id::from_index(self.number(program.nodes.len())?)),
+        };
+        let kind = FailureKind::ALL.get(self.number(FailureKind::ALL.len())?).copied()?;
+        Some((site, kind))
     }
 
     /// Whether somebody stops, and why.
@@ -139,9 +132,14 @@ pub(crate) fn write_access(words: &mut Vec<u64>, (access, site): &SeenAccess) {
     ]);
 }
 
-pub(crate) fn write_failure(words: &mut Vec<u64>, (edge, kind): FailureKey) {
-    let number = KINDS.iter().position(|one| *one == kind).unwrap_or_default();
-    words.extend([edge.map_or(0, |edge| edge as u64 + 1), number as u64]);
+pub(crate) fn write_failure(words: &mut Vec<u64>, (site, kind): FailureKey) {
+    match site {
+        FailingSite::AtFirst => words.push(0),
+        FailingSite::Edge(edge) => words.extend([1, edge.index() as u64]),
+        FailingSite::Return(exit) => words.extend([2, exit.index() as u64]),
+    }
+    let number = FailureKind::ALL.iter().position(|one| *one == kind).unwrap_or_default();
+    words.push(number as u64);
 }
 
 /// A slice behind its length.

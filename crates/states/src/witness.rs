@@ -15,7 +15,8 @@ use crate::symmetry::{ThreadImage, inverse};
 use rustc_hash::FxHashSet;
 use selvedge_base::IdVec;
 use selvedge_program::{
-    Action, EdgeId, Fault, Move, NodeId, ThreadId, Unknown, Valuation, Witness, WitnessStep,
+    Action, EdgeId, FailureKind, Fault, Move, NodeId, ThreadId, Unknown, Valuation, Witness,
+    WitnessStep,
 };
 
 /// Why there is no run.
@@ -75,15 +76,18 @@ impl StateSearch<'_, '_> {
         run.follow(thread, &path)?;
         let threads: Vec<ThreadId> = self.machine.code.program.threads.ids().collect();
         let outside = |run: &Run<'_, '_, '_>, one: &ThreadId| run.state.thread(*one).atomic == 0;
-        if let Some((step, _)) = found.fails {
+        if let Some((step, kind)) = found.fails {
             run.jump(thread);
-            run.fail(thread, self.symmetry.moved(step, found.thread, &image));
-        } else if !found.at_first && threads.iter().all(|one| outside(&run, one)) {
+            run.push(thread, self.symmetry.moved(step, found.thread, &image));
+            run.fail(kind);
+        } else if found.at_first.is_none() && threads.iter().all(|one| outside(&run, one)) {
             for thread in threads {
                 run.jump(thread);
             }
         }
-        run.witness.fails |= found.at_first;
+        if let Some(kind) = found.at_first {
+            run.fail(kind);
+        }
         Ok(run.witness)
     }
 
@@ -271,9 +275,9 @@ impl<'s, 'c, 'p> Run<'s, 'c, 'p> {
         self.push(thread, step);
     }
 
-    fn fail(&mut self, thread: ThreadId, step: Move) {
-        self.push(thread, step);
+    fn fail(&mut self, kind: FailureKind) {
         self.witness.fails = true;
+        self.witness.failure = Some(kind);
     }
 
     fn push(&mut self, thread: ThreadId, step: Move) {

@@ -12,8 +12,8 @@ use selvedge_program::{
 };
 use selvedge_replay::run::{State, Touched, View};
 use selvedge_states::{
-    Code, Goal, ProtectionRule, Reduction, SearchEnd, SearchOptions, SearchOrder, StateSearch,
-    StoreKind,
+    Code, FailingSite, Goal, ProtectionRule, Reduction, SearchEnd, SearchOptions, SearchOrder,
+    StateSearch, StoreKind,
 };
 use selvedge_testkit::Rng;
 use selvedge_testkit::typed::{TypedShape, random_typed};
@@ -27,7 +27,7 @@ type Class = (usize, usize, bool, u128);
 #[derive(Default)]
 struct Oracle {
     classes: BTreeSet<Class>,
-    failures: BTreeSet<Option<usize>>,
+    failures: BTreeSet<FailingSite>,
 }
 
 /// How many states are visited at most.
@@ -39,8 +39,8 @@ fn oracle(program: &Program) -> Option<Oracle> {
     let mut seen: HashSet<State> = HashSet::new();
     let mut pending = Vec::new();
     let _ = State::for_each_initial(program, &mut |state| {
-        if state.fails_at_first(program).is_some() {
-            oracle.failures.insert(None);
+        if !state.fails_at_first(program).is_empty() {
+            oracle.failures.insert(FailingSite::AtFirst);
         }
         seen.insert(state.clone());
         pending.push(state);
@@ -57,7 +57,10 @@ fn oracle(program: &Program) -> Option<Oracle> {
             }
             for step in state.moves(program, &successors, thread) {
                 if state.can_fail(program, thread, step.clone()).is_ok() {
-                    oracle.failures.insert(step.step.edge().map(Id::index));
+                    let exit =
+                        || state.top(thread).map_or(FailingSite::AtFirst, FailingSite::Return);
+                    let edge = step.step.edge();
+                    oracle.failures.insert(edge.map_or_else(exit, FailingSite::Edge));
                 }
             }
             let flow = state.successors(program, &successors, thread, &mut |_, next| {
@@ -243,10 +246,7 @@ fn fit(program: &Program, ty: Type, values: &[i64]) -> Option<Vec<i64>> {
 }
 
 /// The classes and failures that a search sees.
-fn searched(
-    program: &Program,
-    options: SearchOptions,
-) -> (BTreeSet<Class>, BTreeSet<Option<usize>>) {
+fn searched(program: &Program, options: SearchOptions) -> (BTreeSet<Class>, BTreeSet<FailingSite>) {
     let code = Code::new(program, &BTreeSet::new());
     let mut search = StateSearch::new(&code, Goal::Failure, options, Budget::new());
     search.collect = true;
@@ -262,8 +262,8 @@ fn searched(
         let own = search.protection.classes(cell).iter();
         own.map(move |one| (cell.index(), one.thread.index(), one.write, one.held))
     });
-    let failures: &BTreeSet<(Option<usize>, FailureKind)> = &search.failures;
-    (classes.collect(), failures.iter().map(|(edge, _)| *edge).collect())
+    let failures = &search.failures;
+    (classes.collect(), failures.iter().map(|(site, _)| *site).collect())
 }
 
 /// All ways to search.

@@ -93,7 +93,7 @@ fn check(program: &Program, rule: ProtectionRule, seed: u64, tally: &mut Tally) 
                             tally.right += 1;
                         }
                         for (before, behind) in first.iter().zip(&then) {
-                            let fails = |offer: &Offer| offer.fails.is_some();
+                            let fails = |offer: &Offer| !offer.failures.is_empty();
                             assert!(!fails(behind) || fails(before), "{}", context("failure"));
                         }
                     }

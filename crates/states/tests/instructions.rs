@@ -4,10 +4,10 @@
 
 use selvedge_base::Budget;
 use selvedge_program::FailureKind;
-use selvedge_states::{Code, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
+use selvedge_states::{Code, FailingSite, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
 use std::collections::BTreeSet;
 
-type Seen = (u64, u64, BTreeSet<(Option<usize>, FailureKind)>);
+type Seen = (u64, u64, BTreeSet<(FailingSite, FailureKind)>);
 
 /// What a search without reduction sees, and how many expansions were left to the step relation.
 fn search(text: &str, instructions: bool) -> (Seen, Option<u64>) {

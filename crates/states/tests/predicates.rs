@@ -28,7 +28,7 @@ fn failing(name: &str, reduction: Reduction) -> BTreeSet<Option<usize>> {
     assert!(matches!(search.run(), SearchEnd::Complete));
     let kinds = search.failures.iter().map(|(_, kind)| *kind);
     assert!(kinds.clone().all(|kind| kind == FailureKind::Annotation), "{:?}", search.failures);
-    search.failures.iter().map(|(edge, _)| *edge).collect()
+    search.failures.iter().map(|(site, _)| site.edge().map(Id::index)).collect()
 }
 
 /// The edge that does this.

@@ -12,13 +12,14 @@ use selvedge_base::{Budget, Id, IdVec};
 use selvedge_program::copies::instantiate;
 use selvedge_program::validate::validate;
 use selvedge_program::{
-    Action, Copies, Expr, GlobalId, LockId, Position, Program, ProtectionKind, Question,
-    StatePattern, Target, ThreadId, Variable, text,
+    Action, Copies, Expr, FailureKind, GlobalId, LockId, Position, Program, ProtectionKind,
+    Question, StatePattern, Target, ThreadId, Variable, text,
 };
 use selvedge_replay::replay;
 use selvedge_states::state::State;
 use selvedge_states::{
-    Code, Goal, Reduction, SearchEnd, SearchOptions, SearchOrder, StateSearch, StoreKind,
+    Code, FailingSite, Goal, Reduction, SearchEnd, SearchOptions, SearchOrder, StateSearch,
+    StoreKind,
 };
 use selvedge_testkit::Rng;
 use selvedge_testkit::typed::{TypedShape, random_typed};
@@ -197,7 +198,7 @@ fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> Option<u32> 
 }
 
 /// The steps that fail, with one edge for all copies.
-fn failures(program: &Program, options: SearchOptions) -> BTreeSet<(usize, bool)> {
+fn failures(program: &Program, options: SearchOptions) -> BTreeSet<FailingStep> {
     let code = Code::new(program, &BTreeSet::new());
     let mut search = StateSearch::new(&code, Goal::Failure, options, Budget::new());
     search.collect = true;
@@ -206,17 +207,32 @@ fn failures(program: &Program, options: SearchOptions) -> BTreeSet<(usize, bool)
     for run in &search.runs {
         replay(program, &Question::Reach(Target::Assertion), &run.witness).expect("it is a run");
     }
-    search.failures.iter().map(|one| key(program, one.0)).collect()
+    search.failures.iter().map(|one| key(program, *one)).collect()
 }
 
-/// An edge as it is for all copies: which one of its procedure's edges, and the procedure's name.
-fn key(program: &Program, edge: Option<usize>) -> (usize, bool) {
-    let Some(edge) = edge else { return (0, false) };
+/// Which step of a procedure, whether the procedure is one of a copy, and how it fails.
+type FailingStep = (usize, bool, FailureKind);
+
+/// A failure as it is for all copies.
+fn key(program: &Program, (site, kind): (FailingSite, FailureKind)) -> FailingStep {
+    let (edge, own) = match site {
+        FailingSite::AtFirst => (0, false),
+        FailingSite::Return(exit) => (usize::MAX, owned(program, program.nodes[exit])),
+        FailingSite::Edge(edge) => relative(program, edge.index()),
+    };
+    (edge, own, kind)
+}
+
+fn owned(program: &Program, procedure: selvedge_program::ProcedureId) -> bool {
+    let owner = program.procedures[procedure].owner;
+    owner.is_some_and(|one| program.threads[one].name.contains('['))
+}
+
+/// An edge as it is for all copies: which one of its procedure's edges.
+fn relative(program: &Program, edge: usize) -> (usize, bool) {
     let id = selvedge_program::EdgeId::from_index(edge);
     let owner = program.nodes[program.edges[id].source];
-    let procedure = &program.procedures[owner];
-    let is_own = procedure.owner.is_some_and(|one| program.threads[one].name.contains('['));
-    if !is_own {
+    if !owned(program, owner) {
         return (edge, false);
     }
     let first = program.edges.iter().position(|edge| program.nodes[edge.source] == owner);
@@ -245,7 +261,7 @@ fn check(seed: u64, tally: &mut BTreeMap<&'static str, usize>) {
         return;
     };
     let context = || format!("seed {seed}\n{}", text::print(&program));
-    let failing: BTreeSet<(usize, bool)> = failing.iter().map(|one| key(&program, one.0)).collect();
+    let failing: BTreeSet<FailingStep> = failing.iter().map(|one| key(&program, *one)).collect();
     let (all, _, depth) = states(&program, false, true);
     let (ordered, permuted, ordered_depth) = states(&program, true, true);
     let general = states(&program, true, false);

@@ -27,6 +27,7 @@ pub fn random_restriction(rng: &mut Rng, program: &Program, thread: ThreadId) ->
     let mut restriction = Restriction {
         thread,
         source: "random".to_owned(),
+        text: String::new(),
         states,
         initial: all().take(initial).collect(),
         letters,

@@ -234,6 +234,23 @@ impl Body<'_> {
         end
     }
 
+    /// An atomic section with a choice, in which several steps can fail, some in several ways.
+    fn failing_section(&mut self, from: usize) -> usize {
+        let at = self.text.step(from, "begin atomic");
+        let mut at = self.text.step(at, "skip do t := $choose(0, 2)");
+        for _ in 0..self.rng.between(2, 3) {
+            let (value, global) = (self.rng.below(3), self.rng.below(3));
+            let what = match self.rng.below(6) {
+                0..=2 => format!("assert t != {value}"),
+                3 => format!("skip do g{global} := t + 1"),
+                4 => format!("assert a[2 / $choose(0, 2)] != {value}"),
+                _ => format!("skip do g{global} := 2 / t + a[t]"),
+            };
+            at = self.text.step(at, &what);
+        }
+        self.text.step(at, "end atomic")
+    }
+
     fn block(&mut self, from: usize, statements: usize, depth: usize) -> usize {
         (0..statements).fold(from, |at, _| self.statement(at, depth))
     }
@@ -311,6 +328,7 @@ impl Body<'_> {
                 }
                 to
             }
+            10 if self.rng.percent(40) => self.failing_section(from),
             10 => {
                 let at = self.text.step(from, "begin atomic");
                 let statements = self.rng.between(1, 2);

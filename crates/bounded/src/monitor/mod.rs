@@ -219,6 +219,7 @@ pub fn original(witness: &Witness, origin: &StepMap, program: &Program) -> Witne
         locals: witness.locals.clone(),
         steps: steps.collect(),
         fails: witness.fails,
+        failure: witness.failure,
         ..Witness::default()
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{ReportOptions, UnitChoice, parse_nodes, parse_seconds};
 use clap::{Args, ValueEnum, ValueHint};
-use selvedge_findings::{AddedUnits, FindingKind};
+use selvedge_findings::FindingKind;
 use selvedge_library::java::{
     FieldSet, FrameworkPreset, JavaList, JavaOptions, JavaSettings, MethodPattern, QuestionShare,
     UnitOptions, UnknownCalls,
@@ -12,6 +12,7 @@ use selvedge_library::java::{
 use selvedge_library::restrict::parse_assignment;
 use selvedge_library::select::parse_patterns;
 use selvedge_library::shard::{Shard, parse_shard};
+use selvedge_program::AddedUnits;
 use selvedge_report::Patterns;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

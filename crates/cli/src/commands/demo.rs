@@ -68,7 +68,7 @@ fn show_finding(args: &DemoArgs, output: Output) -> Result<Exit, Exit> {
         return Err(Exit::Unknown);
     };
     let terminal = output.stdout();
-    let heading = describe::kind_name(finding.kind);
+    let heading = describe::finding_name(finding);
     let place = places::located(NAME, places::first_place(finding), &report.program);
     let shown = findings_text::render_finding(finding, &report, Detail::Events, terminal);
     // All of it is to fit a screen of fifty lines.

@@ -307,6 +307,11 @@ fn chosen<T: clap::ValueEnum>(option: Option<T>) -> String {
     value.as_ref().map_or("default", |value| value.get_name()).to_owned()
 }
 
+/// Whether an output lists every assertion or every failure; the text shows one run.
+fn lists_assertions(args: &ReachArgs) -> bool {
+    args.report.format != Format::Text || args.report.html.is_some()
+}
+
 /// What the answer depends on.
 fn identity(args: &ReachArgs, model: &Model) -> RunIdentity {
     let word = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
@@ -320,7 +325,7 @@ fn identity(args: &ReachArgs, model: &Model) -> RunIdentity {
         ("depth", args.depth.to_string()),
         ("symmetry", word(!args.no_symmetry)),
         ("show-locks", word(args.show_locks)),
-        ("verdict-per-assertion", word(args.report.format == Format::Json)),
+        ("verdict-per-assertion", word(lists_assertions(args))),
         ("spurious-wakeups", word(args.spurious_wakeups)),
         ("copies", args.copies.copies.to_string()),
         ("starts-per-site", starts.map_or_else(|| "default".to_owned(), |many| many.to_string())),
@@ -351,7 +356,7 @@ fn request<'a>(args: &'a ReachArgs, means: Option<&'static SearchMeans>) -> Reac
             protection: args.protection.map(Into::into).unwrap_or_default(),
             order: args.search.map(Into::into).unwrap_or_default(),
             store: args.store.map(Into::into).unwrap_or_default(),
-            assertions: args.report.format == Format::Json,
+            assertions: lists_assertions(args),
             locks: args.show_locks,
             symmetry: !args.no_symmetry,
             workers: workers(args),

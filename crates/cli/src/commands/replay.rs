@@ -46,10 +46,15 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
     let mut text = String::new();
     let (mut wrong, mut open) = (0, 0);
     for (at, one) in found.iter().enumerate() {
-        // Where threads stand for any number of copies, each report says how many it is about.
-        let program = &one.instance(&model.program);
+        // Each interleaving says with how many copies and which options it was found.
+        let instance = replay::instance(&model.program, one, budget);
+        let program = instance.as_ref().unwrap_or(&model.program);
+        let replayed = match &instance {
+            Ok(program) => replay::execute(program, one, budget),
+            Err(why) => Replayed::Fails(why.clone()),
+        };
         let number = at + 1;
-        let _ = match replay::execute(program, one, budget) {
+        let _ = match replayed {
             Replayed::Holds(question, steps) => {
                 let asked = describe::asked(&question, program);
                 let steps = describe::count(steps, "step");

@@ -19,8 +19,8 @@ use crate::java::JavaPart;
 use crate::load::{Text, Texts};
 use crate::restrict::ThreadRestriction;
 use selvedge_base::{Budget, Diagnostic, Severity, Span};
-use selvedge_findings::{AddedUnits, FindingKind};
-use selvedge_program::{Answer, Program, Question, Resource, Units, Unknown, Verdict};
+use selvedge_findings::FindingKind;
+use selvedge_program::{AddedUnits, Answer, Program, Question, Resource, Units, Unknown, Verdict};
 use selvedge_replay::replay;
 use selvedge_report::json::FORMAT;
 use selvedge_report::replay_json::{QuestionNumbers, Replay};
@@ -278,7 +278,7 @@ impl StoredOptions {
                 Units::Paper => "paper",
             }
             .to_owned(),
-            add_units: options.add_units.map(|added| added_name(added).to_owned()),
+            add_units: options.add_units.map(|added| added.word().to_owned()),
             fixes: options.fixes == Fixes::Look,
             max_nodes: options.analysis.max_nodes,
             max_work,
@@ -300,11 +300,7 @@ impl StoredOptions {
         };
         let add_units = match &self.add_units {
             None => Some(None),
-            Some(name) => {
-                use AddedUnits::{Callers, Functions, Locks, Loops};
-                let all = [Functions, Locks, Loops, Callers];
-                all.into_iter().find(|&one| added_name(one) == name).map(Some)
-            }
+            Some(word) => AddedUnits::by_word(word).map(Some),
         };
         let (Some(kinds), Some(units), Some(add_units)) = (kinds, units, add_units) else {
             return Err("its options are none".to_owned());
@@ -320,15 +316,6 @@ impl StoredOptions {
             analysis,
             fixes,
         })
-    }
-}
-
-fn added_name(added: AddedUnits) -> &'static str {
-    match added {
-        AddedUnits::Functions => "functions",
-        AddedUnits::Locks => "locks",
-        AddedUnits::Loops => "loops",
-        AddedUnits::Callers => "callers",
     }
 }
 

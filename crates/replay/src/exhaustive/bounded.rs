@@ -166,7 +166,7 @@ impl Search<'_> {
         let program = self.program;
         _ = State::for_each_initial(program, &mut |state| {
             // A broken invariant is a failure without a step.
-            let fails = state.fails_at_first(program).is_some();
+            let fails = !state.fails_at_first(program).is_empty();
             for (at, target) in self.targets.iter().enumerate() {
                 self.level.reached[at] |= fails && *target == Target::Assertion;
             }

@@ -250,7 +250,7 @@ impl<'a> Search<'a> {
     /// Finds the states that a run can begin with.
     fn begin(&mut self) -> Result<(), Unknown> {
         for state in State::all_initial(self.program)? {
-            self.failing |= state.fails_at_first(self.program).is_some();
+            self.failing |= !state.fails_at_first(self.program).is_empty();
             let state = self.number(Rc::new(state));
             self.add(state, 0, None);
         }

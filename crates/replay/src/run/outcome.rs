@@ -34,8 +34,8 @@ use evaluation::{Choices, Evaluation, any_of, broken};
 use selvedge_base::Id;
 use selvedge_program::copies::copy_number;
 use selvedge_program::{
-    Action, Edge, FailureKind, Move, ProcedureId, Program, StepKind, Successors, ThreadId, Type,
-    Update, Valuation, Variable,
+    Action, Edge, FailureKind, FailureKinds, Move, ProcedureId, Program, StepKind, Successors,
+    ThreadId, Type, Update, Valuation, Variable,
 };
 use std::cell::Cell as Memo;
 use std::ops::ControlFlow;
@@ -79,7 +79,7 @@ impl State {
         self.control.moves_among(program, successors, thread, self.in_atomic().is_none())
     }
 
-    /// How a step of a thread can fail.
+    /// Every way in which a step of a thread can fail.
     ///
     /// # Errors
     /// If it cannot, with the reason.
@@ -88,24 +88,24 @@ impl State {
         program: &Program,
         thread: ThreadId,
         step: impl Into<Scheduled>,
-    ) -> Result<FailureKind, Refusal> {
-        let fails = Memo::new(None);
+    ) -> Result<FailureKinds, Refusal> {
+        let fails = Memo::new(FailureKinds::NONE);
         let step = step.into();
         let outcomes =
             self.explore(program, thread, &step, None, &fails, &mut |_| ControlFlow::Continue(()));
-        match (fails.get(), outcomes) {
-            (Some(kind), _) => Ok(kind),
-            (None, Ok(_)) => Err(Refusal::AssertionHolds),
-            (None, Err(refusal)) => Err(refusal),
+        match outcomes {
+            _ if !fails.get().is_empty() => Ok(fails.get()),
+            Ok(_) => Err(Refusal::AssertionHolds),
+            Err(refusal) => Err(refusal),
         }
     }
 
     /// How a state can be wrong before any step: an invariant is broken.
-    pub fn fails_at_first(&self, program: &Program) -> Option<FailureKind> {
+    pub fn fails_at_first(&self, program: &Program) -> FailureKinds {
         let view = self.about_globals(program, ThreadId::from_index(0));
-        program.invariants.iter().find_map(|one| {
-            broken(&view.values(&program.conditions[one.condition]), FailureKind::Invariant)
-        })
+        let conditions = program.invariants.iter().map(|one| &program.conditions[one.condition]);
+        let kinds = conditions.map(|one| broken(&view.values(one), FailureKind::Invariant));
+        kinds.fold(FailureKinds::NONE, FailureKinds::union)
     }
 
     /// What conditions about globals see, for a thread.
@@ -124,8 +124,8 @@ impl State {
         thread: ThreadId,
         step: impl Into<Scheduled>,
         record: Record<'_>,
-    ) -> Result<FailureKind, Refusal> {
-        let kind = self.can_fail(program, thread, step)?;
+    ) -> Result<FailureKinds, Refusal> {
+        let kinds = self.can_fail(program, thread, step)?;
         let view = self.can_move(program, thread)?;
         for (values, recorded) in [(view.globals, record.globals), (view.locals, record.locals)] {
             if values.0.len() != recorded.0.len() {
@@ -133,7 +133,7 @@ impl State {
             }
         }
         match record.difference(view) {
-            None => Ok(kind),
+            None => Ok(kinds),
             Some(variable) => {
                 let top = self.top(thread).map(|top| program.nodes[top]);
                 let scope = top.unwrap_or(program.threads[thread].main);
@@ -154,7 +154,7 @@ impl State {
         record: Option<Record<'_>>,
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
     ) -> Result<StepKind, Refusal> {
-        self.explore(program, thread, &step.into(), record, &Memo::new(None), visit)
+        self.explore(program, thread, &step.into(), record, &Memo::new(FailureKinds::NONE), visit)
     }
 
     /// Calls `visit` with every outcome of a step that the record allows, until it breaks, and notes
@@ -165,7 +165,7 @@ impl State {
         thread: ThreadId,
         scheduled: &Scheduled,
         record: Option<Record<'_>>,
-        fails: &Memo<Option<FailureKind>>,
+        fails: &Memo<FailureKinds>,
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
     ) -> Result<StepKind, Refusal> {
         let view = self.can_move(program, thread)?;
@@ -180,7 +180,7 @@ impl State {
                 return Err(Refusal::TooManyChoices);
             }
             if !guard.can_hold() {
-                return Err(guard.fails.map_or(Refusal::Guard, Refusal::Fails));
+                return Err(guard.fails.iter().next().map_or(Refusal::Guard, Refusal::Fails));
             }
         }
         let mut control = self.control.clone();
@@ -292,7 +292,8 @@ impl State {
                     _ = evaluation.failure(FailureKind::Assertion);
                 }
                 if !condition.can_hold() {
-                    return Err(condition.fails.map_or(Refusal::AssertionFails, Refusal::Fails));
+                    let kind = condition.fails.iter().next();
+                    return Err(kind.map_or(Refusal::AssertionFails, Refusal::Fails));
                 }
             }
             Some(Action::BeginAtomic) => {

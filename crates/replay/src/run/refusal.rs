@@ -3,7 +3,9 @@
 
 use crate::step::StepError;
 use selvedge_base::Id;
-use selvedge_program::{FailureKind, Literal, ProcedureId, Program, ThreadId, Value, Variable};
+use selvedge_program::{
+    FailureKind, FailureKinds, Literal, ProcedureId, Program, ThreadId, Value, Variable,
+};
 
 /// Why a thread cannot take a step, or not with this outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -26,6 +28,8 @@ pub enum Refusal {
     Fails(FailureKind),
     /// The step cannot fail.
     AssertionHolds,
+    /// The step cannot fail as recorded, but in these ways.
+    OtherFailure(FailureKinds),
     /// The variable, seen from this procedure, cannot get this value.
     Value(ProcedureId, Variable, Value),
     /// The variable, seen from this procedure, changes without being assigned.
@@ -62,6 +66,10 @@ impl Refusal {
             Self::AssertionFails => "the asserted condition cannot be true".to_owned(),
             Self::Fails(kind) => format!("it fails ({})", kind.word()),
             Self::AssertionHolds => "it is no assertion that can fail".to_owned(),
+            Self::OtherFailure(kinds) => {
+                let words: Vec<&str> = kinds.iter().map(FailureKind::word).collect();
+                format!("it fails in another way ({})", words.join(", "))
+            }
             Self::Value(at, variable, value) => {
                 let ty = match variable {
                     Variable::Global(global) => program.globals.get(global).map(|one| one.ty),

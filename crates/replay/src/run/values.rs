@@ -11,8 +11,8 @@
 //!    array the elements that are looked at, of an operator the operands that are evaluated.
 
 use selvedge_program::{
-    Expr, FailureKind, Literal, Operator, Program, ThreadId, Valuation, Value, Variable,
-    thread_value,
+    Expr, FailureKind, FailureKinds, Literal, Operator, Program, ThreadId, Valuation, Value,
+    Variable, thread_value,
 };
 use std::collections::BTreeSet;
 
@@ -24,8 +24,8 @@ pub const MOST_VALUES: u32 = 1 << 16;
 pub struct Possible {
     /// Its values, in ascending order.
     pub values: Vec<i64>,
-    /// How it can fail; the smallest kind if in several ways.
-    pub fails: Option<FailureKind>,
+    /// How it can fail.
+    pub fails: FailureKinds,
     /// Whether there are more values than can be listed.
     pub too_many: bool,
 }
@@ -37,7 +37,7 @@ impl Possible {
     }
 
     fn failure(kind: FailureKind) -> Self {
-        Self { fails: Some(kind), ..Self::default() }
+        Self { fails: kind.into(), ..Self::default() }
     }
 
     fn between(low: i64, high: i64) -> Self {
@@ -64,10 +64,7 @@ impl Possible {
         for &value in &self.values {
             let one = next(value);
             all.values.extend(one.values);
-            all.fails = match (all.fails, one.fails) {
-                (Some(left), Some(right)) => Some(left.min(right)),
-                (left, right) => left.or(right),
-            };
+            all.fails = all.fails.union(one.fails);
             all.too_many |= one.too_many;
             if all.values.len() > 4 * MOST_VALUES as usize {
                 all.shorten();
@@ -342,7 +339,7 @@ mod tests {
         assert_eq!(numbers("$choose(3, 1)"), values(&[]));
         assert_eq!(numbers("$ite(x < 7, 1, 2)"), values(&[2]));
         assert_eq!(numbers("$ite(b & 1 / 0 = 1, 1, 2)"), values(&[2]));
-        let fails = |kind| Possible { fails: Some(kind), ..Possible::default() };
+        let fails = |kind: FailureKind| Possible { fails: kind.into(), ..Possible::default() };
         assert_eq!(numbers("1 / (x - 7)"), fails(FailureKind::Division));
         assert_eq!(numbers("1 % (x - 7)"), fails(FailureKind::Division));
         assert_eq!(numbers("a[x]"), fails(FailureKind::Index));
@@ -350,7 +347,9 @@ mod tests {
         let large = "2147483647 * 2147483647 * 3";
         assert_eq!(numbers(large), fails(FailureKind::Range));
         let both = numbers("12 / $choose(0, 3)");
-        assert_eq!((both.values, both.fails), (vec![4, 6, 12], Some(FailureKind::Division)));
+        assert_eq!((both.values, both.fails), (vec![4, 6, 12], FailureKind::Division.into()));
+        let two = numbers("a[12 / $choose(0, 3)]").fails;
+        assert!(two.iter().eq([FailureKind::Index, FailureKind::Division]));
         assert!(numbers("$choose(0, 70000)").too_many);
     }
 }

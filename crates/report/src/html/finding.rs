@@ -5,7 +5,7 @@
 use super::cycle::cycle;
 use super::diagram::{At, diagram};
 use super::shapes::{pattern_of, shapes};
-use super::words::{kind_class, kind_name};
+use super::words::{finding_name, kind_class};
 use super::writer::Html;
 use crate::causes::{confirmed, pairs};
 use crate::describe::count;
@@ -93,7 +93,7 @@ pub fn article(html: &mut Html, numbered: Numbered<'_>) {
 /// The name of the kind, in its colour.
 pub fn badge(html: &mut Html, finding: &Finding) {
     let class = format!("badge {}", kind_class(finding.kind));
-    html.leaf("span", &[("class", &class)], kind_name(finding.kind));
+    html.leaf("span", &[("class", &class)], finding_name(finding));
 }
 
 /// What the finding is about and who takes part: `count, data in T1, T2`.

@@ -5,7 +5,7 @@
 //! them.
 
 use super::finding::Numbered;
-use super::words::{kind_class, kind_count, kind_name, lock_class};
+use super::words::{finding_name, kind_class, kind_count, lock_class};
 use super::writer::Html;
 use crate::places::first_place;
 use selvedge_base::FileId;
@@ -66,7 +66,7 @@ fn lies(html: &mut Html, findings: &[Numbered<'_>]) {
     let title = &first.finding.reason;
     let attributes = [("class", &*class), ("href", &target), ("title", title), ("tabindex", "-1")];
     match findings.len() {
-        1 => html.leaf("a", &attributes, kind_name(kind)),
+        1 => html.leaf("a", &attributes, finding_name(first.finding)),
         number => html.leaf("a", &attributes, kind_count(kind, number)),
     }
 }

@@ -4,12 +4,18 @@
 
 use crate::describe::{self, count};
 use selvedge_base::Id;
-use selvedge_findings::FindingKind;
+use selvedge_findings::{Finding, FindingKind};
 use selvedge_program::LockId;
 
 /// The name of a kind of finding, as a title.
 pub fn kind_name(kind: FindingKind) -> String {
     let name = describe::kind_name(kind);
+    name[..1].to_uppercase() + &name[1..]
+}
+
+/// The name of a finding, as a title.
+pub fn finding_name(finding: &Finding) -> String {
+    let name = describe::finding_name(finding);
     name[..1].to_uppercase() + &name[1..]
 }
 

@@ -10,7 +10,7 @@
 //! | `failure` | how the run fails: `kind` is `assertion`, `invariant`, `range`, `index`, `division`, `release`, `monitor` or `annotation`; and where |
 //! | `reduction` | with `transactions`: how much was left out, as `--reduction` names it |
 //! | `searched` | with `transactions` and `unknown`: how many `states` were stored, how many of them are still in the `queue`, and the `depth` in transactions |
-//! | `assertions` | with `transactions`: every assertion, and every other step that fails, with `line`, `column`, `kind` (as in `failure`), `verdict` and, if that is unknown, `reason` |
+//! | `assertions` | with `transactions` and the question `assertions`: every assertion, and every other failure that was found, with `line`, `column`, `kind` (as in `failure`), `verdict`, if that is unknown `reason`, and for a violation that is not the one of the report `initial`, `witness` and `replay` of a run to it |
 //! | `protection` | with `--show-locks`: for each variable `variable` (`a[*]` for all elements of an array), `kind` (`lock`, `thread`, `read-only`, `pairwise`, `exclusive` for an annotation, `none`), `by` (the locks, or the thread), `proved`, `broken_by` (for every other lock the first access without it: `lock`, `thread`, `access`, `line`, `column`, `held`), and for `none` the two accesses of the `clash` |
 //! | `why` | with `--why`: `variable`, the `access` that leaves it without protection (or null), `initial` and `witness` of the run at whose end its thread is about to make it |
 //! | `complete` | whether no larger bound reaches anything new |
@@ -39,7 +39,7 @@ use crate::statement::{self, ShownValue};
 use selvedge_base::Place;
 use selvedge_program::witness::rounds;
 use selvedge_program::{
-    Action, AssertionVerdict, FailureKind, Program, Sharing, States, Trace, Verdict,
+    Action, AssertionVerdict, FailureKind, Program, Question, Sharing, States, Trace, Verdict,
 };
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -87,11 +87,16 @@ pub(super) fn write(
             field(out, "searched", text)?;
         }
         if let Some(all) = &searched.assertions {
-            write_list(
-                out,
-                "assertions",
-                all.iter().map(|one| AssertionFields::new(one, program)),
-            )?;
+            // The run of the report itself is not written twice.
+            let run = |one: &AssertionVerdict<Trace>| match &one.verdict {
+                Verdict::Violation(own) if witnesses.includes(0) => {
+                    let own = Some(own).filter(|&own| trace.map(AsRef::as_ref) != Some(own))?;
+                    Some(RunFields::new(&answers.answers[0].question, own, program))
+                }
+                _ => None,
+            };
+            let rows = all.iter().map(|one| AssertionFields::new(one, run(one), program));
+            write_list(out, "assertions", rows)?;
         }
         if let Some(rows) = &searched.protection {
             let rows = rows.iter().map(|row| locks::ProtectionFields::new(row, program));
@@ -167,10 +172,34 @@ struct AssertionFields<'a> {
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(flatten)]
+    run: Option<RunFields<'a>>,
+}
+
+/// A run to an assertion that fails.
+#[derive(Serialize)]
+struct RunFields<'a> {
+    initial: Values<'a>,
+    witness: Vec<Step<'a>>,
+    replay: Replay,
+}
+
+impl<'a> RunFields<'a> {
+    fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
+        Self {
+            initial: Values(statement::shared_state(program, &[], &trace.globals)),
+            witness: steps(trace, program),
+            replay: Replay::new(question, trace, program),
+        }
+    }
 }
 
 impl<'a> AssertionFields<'a> {
-    fn new(one: &AssertionVerdict<Trace>, program: &'a Program) -> Self {
+    fn new(
+        one: &AssertionVerdict<Trace>,
+        run: Option<RunFields<'a>>,
+        program: &'a Program,
+    ) -> Self {
         let reason = match &one.verdict {
             Verdict::Unknown(why) => Some(why.to_string()),
             Verdict::Safe | Verdict::Violation(_) => None,
@@ -180,6 +209,7 @@ impl<'a> AssertionFields<'a> {
             kind: one.kind.word(),
             verdict: one.verdict.word(),
             reason,
+            run,
         }
     }
 }

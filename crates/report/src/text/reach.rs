@@ -11,6 +11,7 @@ use crate::places::{located, other_file};
 use crate::statement;
 use crate::terminal::{Terminal, Tone};
 use selvedge_base::Place;
+use selvedge_findings::reason;
 use selvedge_program::{FailureKind, Measure, Proof, States, Trace, Unknown, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -63,15 +64,13 @@ fn violation(
 ) {
     let word = terminal.paint(Tone::Bad, "violation");
     let what = match sought {
-        Sought::Assertions => "an assertion fails".to_owned(),
+        Sought::Assertions => {
+            reason::failure(trace.fails.unwrap_or(FailureKind::Assertion)).to_owned()
+        }
         Sought::Label(label) => format!("label {} is reached", visible(label)),
         Sought::State(state) => format!("state {} is reached", visible(state)),
         Sought::Deadlocks => "no thread can move".to_owned(),
         Sought::States => "a state is reached".to_owned(),
-    };
-    let what = match trace.fails {
-        Some(FailureKind::Assertion) | None => what,
-        Some(kind) => format!("a step fails ({})", kind.word()),
     };
     let last = trace.steps.last().map_or(Place::NONE, |step| step.place);
     let at = located(answers.source.name, last, answers.program);

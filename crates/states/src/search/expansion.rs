@@ -9,7 +9,7 @@
 
 use super::{Found, Goal, Reduction, StateSearch};
 use crate::state::State;
-use crate::step::{Mover, Offer, Path, way_to};
+use crate::step::{Failure, Mover, Offer, Path, way_to};
 use crate::store::Stored;
 use rustc_hash::FxHashMap;
 use selvedge_program::{StepMover, ThreadId, Unknown};
@@ -154,8 +154,7 @@ impl StateSearch<'_, '_> {
         at: usize,
         offers: &[Offer],
     ) -> Result<Option<Found>, Unknown> {
-        let found =
-            |path: Path, fails| Found { from: number, thread, path, fails, at_first: false };
+        let found = |path: Path, fails| Found { from: number, thread, path, fails, at_first: None };
         if matches!(self.goal, Goal::Label(_)) {
             if self.is_goal(&nodes[at].state) {
                 return Ok(Some(found(path_to(nodes, at), None)));
@@ -164,15 +163,14 @@ impl StateSearch<'_, '_> {
                 return Ok(Some(found([path_to(nodes, at), path.clone()].concat(), None)));
             }
         }
-        for offer in offers {
-            let Some((kind, path, step)) = &offer.fails else { continue };
-            let edge = step.edge().map(|edge| self.symmetry.representative(edge));
-            if self.failures.contains(&(edge.map(selvedge_base::Id::index), *kind)) {
+        for Failure { site, kind, path, step } in offers.iter().flat_map(|offer| &offer.failures) {
+            let site = self.symmetry.representative_site(*site);
+            if self.failures.contains(&(site, *kind)) {
                 continue;
             }
             let path = [path_to(nodes, at), path.clone()].concat();
             let failing = found(path, Some((*step, *kind)));
-            self.note_failure(edge, *kind, &failing)?;
+            self.note_failure(site, *kind, &failing)?;
             if self.goal == Goal::Failure && !self.collect {
                 return Ok(Some(failing));
             }
@@ -191,9 +189,8 @@ impl StateSearch<'_, '_> {
     ) -> Result<(), Unknown> {
         let depth = self.depth_behind(number);
         for offer in offers {
-            let Some((_, path, _)) = &offer.fails else { continue };
             // What a failing section has done so far is seen by nobody: it is one step.
-            if !path.is_empty() {
+            if !offer.failures.iter().any(|failure| failure.path.is_empty()) {
                 continue;
             }
             let mut stopped = nodes[at].state.clone();

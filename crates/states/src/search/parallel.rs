@@ -295,13 +295,12 @@ impl Crew<'_, '_, '_> {
         }
         let mut failing: Vec<_> = failing.into_iter().collect();
         failing.sort_by(|one, other| one.1.words.cmp(&other.1.words).then(one.0.cmp(&other.0)));
-        for ((edge, kind), nominee) in failing {
-            if self.leader.failures.contains(&(edge, kind)) {
+        for ((site, kind), nominee) in failing {
+            if self.leader.failures.contains(&(site, kind)) {
                 continue;
             }
-            let edge = nominee.edge;
             let found = self.adopted(nominee);
-            self.leader.note_failure(edge, kind, &found)?;
+            self.leader.note_failure(site, kind, &found)?;
             for worker in &mut self.workers {
                 worker.failures.clone_from(&self.leader.failures);
             }

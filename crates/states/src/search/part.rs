@@ -12,7 +12,7 @@ use super::holding::{Holding, Traveller};
 use super::{Found, Goal, StateSearch};
 use crate::shared::{ArenaCursor, Insertion, ReachedBy, SharedStore, StateRecord, hash};
 use crate::state::State;
-use crate::step::{CellAccess, Mover, Path};
+use crate::step::{CellAccess, FailingSite, Mover, Path};
 use selvedge_base::{Id, StopReason};
 use selvedge_program::{EdgeId, FailureKind, NodeId, ThreadId, Unknown};
 use std::collections::BTreeMap;
@@ -31,7 +31,6 @@ pub(crate) struct Nominee {
     /// The words of the stored state before the last transaction.
     pub words: Vec<u64>,
     pub record: StateRecord,
-    pub edge: Option<EdgeId>,
     pub found: Found,
 }
 
@@ -57,7 +56,7 @@ pub(crate) struct Part {
     /// The smallest state from which what is looked for was found.
     pub nominee: Option<Nominee>,
     /// The same for each failure.
-    pub failing: BTreeMap<(Option<usize>, FailureKind), Nominee>,
+    pub failing: BTreeMap<(FailingSite, FailureKind), Nominee>,
     /// Accesses that were not known, and where they are made.
     pub accesses: BTreeMap<(CellAccess, ThreadId), (NodeId, Option<EdgeId>)>,
     /// Why it stopped.
@@ -152,15 +151,11 @@ impl Part {
     }
 
     /// Notes a failure at the state that is being expanded.
-    pub fn nominate_failure(&mut self, edge: Option<EdgeId>, kind: FailureKind, found: &Found) {
-        let key = (edge.map(Id::index), kind);
+    pub fn nominate_failure(&mut self, site: FailingSite, kind: FailureKind, found: &Found) {
+        let key = (site, kind);
         if self.failing.get(&key).is_none_or(|best| self.words < best.words) {
-            let nominee = Nominee {
-                words: self.words.clone(),
-                record: self.from,
-                edge,
-                found: found.clone(),
-            };
+            let nominee =
+                Nominee { words: self.words.clone(), record: self.from, found: found.clone() };
             self.failing.insert(key, nominee);
         }
     }
@@ -229,7 +224,7 @@ impl StateSearch<'_, '_> {
         let found = self.visit_soon(0, Some(&words))?;
         match (found, &mut self.part) {
             (Some(found), Some(part)) => {
-                part.nominate(Nominee { words, record, edge: None, found });
+                part.nominate(Nominee { words, record, found });
             }
             (None, Some(part)) => part.spare = words,
             (_, None) => {}
@@ -275,7 +270,7 @@ impl StateSearch<'_, '_> {
         if matches!(self.goal, Goal::State(_)) && self.is_goal(&self.packing.unpack(words)) {
             let thread = ThreadId::from_index(0);
             let found = Found::behind(0, thread, Path::new());
-            let nominee = Nominee { words: words.to_vec(), record, edge: None, found };
+            let nominee = Nominee { words: words.to_vec(), record, found };
             if let Some(part) = &mut self.part {
                 part.nominate(nominee);
             }

@@ -221,7 +221,7 @@ impl StateSearch<'_, '_> {
                 return Ok(false);
             }
             for offer in self.machine.offers(state, thread)? {
-                if !offer.outcomes.is_empty() || offer.fails.is_some() || offer.too_deep {
+                if !offer.outcomes.is_empty() || !offer.failures.is_empty() || offer.too_deep {
                     return Ok(false);
                 }
             }

@@ -51,7 +51,7 @@ impl StepRelation<'_, '_> {
                         next.set_owner(lock, Some((thread, depth - 1)));
                     }
                 }
-                _ => return Err(Halt::Fails(FailureKind::Release)),
+                _ => return Err(Halt::Fails(FailureKind::Release.into())),
             },
             Action::Wait(lock) => match state.owner(lock) {
                 Some((owner, depth)) if owner == thread => {
@@ -60,7 +60,7 @@ impl StepRelation<'_, '_> {
                     next.thread_mut(thread).suspended =
                         Some(Suspended { lock, depth, in_set: true });
                 }
-                _ => return Err(Halt::Fails(FailureKind::Monitor)),
+                _ => return Err(Halt::Fails(FailureKind::Monitor.into())),
             },
             Action::Resume(lock) => {
                 offer.mover = Mover::RIGHT;
@@ -78,7 +78,7 @@ impl StepRelation<'_, '_> {
             }
             Action::Notify(lock) | Action::NotifyAll(lock) => {
                 if !state.owns(thread, lock) {
-                    return Err(Halt::Fails(FailureKind::Monitor));
+                    return Err(Halt::Fails(FailureKind::Monitor.into()));
                 }
                 let members = state.wait_set(lock);
                 let wake = |state: &mut State, member: ThreadId| {

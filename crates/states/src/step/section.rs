@@ -6,7 +6,7 @@
 //! 1. A state inside is looked at once, so that a section with loops and branches takes as long as it has
 //!    states.
 
-use super::{MOST_OUTCOMES, Offer, Path, StepRelation, too_many};
+use super::{Failure, MOST_OUTCOMES, Offer, Path, StepRelation, too_many};
 use crate::program::is_exit;
 use crate::state::State;
 use rustc_hash::FxHashSet;
@@ -35,15 +35,19 @@ impl Section {
     }
 
     /// The way to a state inside.
-    fn way(&self, mut at: Option<usize>) -> Path {
-        let mut way = Path::new();
-        while let Some(inside) = at.map(|at| &self.inside[at]) {
-            way.push((inside.step, inside.state.clone()));
-            at = inside.before;
-        }
-        way.reverse();
-        way
+    fn way(&self, at: Option<usize>) -> Path {
+        way_inside(&self.inside, at)
     }
+}
+
+fn way_inside(inside: &[Inside], mut at: Option<usize>) -> Path {
+    let mut way = Path::new();
+    while let Some(last) = at.map(|at| &inside[at]) {
+        way.push((last.step, last.state.clone()));
+        at = last.before;
+    }
+    way.reverse();
+    way
 }
 
 impl StepRelation<'_, '_> {
@@ -97,9 +101,9 @@ impl StepRelation<'_, '_> {
         whole.accesses.extend(offer.accesses);
         whole.mover = whole.mover.and(offer.mover);
         whole.too_deep |= offer.too_deep;
-        if let (Some((kind, _, step)), None) = (offer.fails, &section.whole.fails) {
-            let way = section.way(before);
-            section.whole.fails = Some((kind, way, step));
+        for Failure { site, kind, step, .. } in offer.failures {
+            let Section { whole, inside, .. } = &mut *section;
+            whole.add(site, kind, step, || way_inside(inside, before));
         }
         for mut outcome in offer.outcomes {
             let (step, state) = outcome.pop().expect("an outcome has one step");

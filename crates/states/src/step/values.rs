@@ -10,8 +10,8 @@ use crate::eval::Variables;
 use crate::program::{index, procedure_of};
 use crate::state::{Activation, State};
 use selvedge_program::{
-    Action, Annotation, Edge, Expr, FailureKind, GlobalId, LocalId, ProcedureId, ThreadId, Type,
-    Update, Value, Variable,
+    Action, Annotation, Edge, Expr, FailureKind, FailureKinds, GlobalId, LocalId, ProcedureId,
+    ThreadId, Type, Update, Value, Variable,
 };
 
 impl StepRelation<'_, '_> {
@@ -145,7 +145,7 @@ impl StepRelation<'_, '_> {
             return Err(Halt::Unknown(too_many()));
         }
         let values = (0..choices.count()).map(|at| i64::from(choices.at(at)));
-        self.held(attempt, values, ty, None, offer)
+        self.held(attempt, values, ty, FailureKinds::NONE, offer)
     }
 
     /// Numbers as a variable of a type holds them.
@@ -154,7 +154,7 @@ impl StepRelation<'_, '_> {
         attempt: &Attempt<'_>,
         values: impl Iterator<Item = i64>,
         ty: Type,
-        fails: Option<FailureKind>,
+        mut fails: FailureKinds,
         offer: &mut Offer,
     ) -> Attempted<Choices> {
         let (low, high) = self.code.program.range(ty);
@@ -171,19 +171,19 @@ impl StepRelation<'_, '_> {
             }
         }
         if outside {
-            offer.note(FailureKind::Range, attempt.step);
+            fails.insert(FailureKind::Range);
+            offer.note(FailureKind::Range.into(), attempt.site, attempt.step);
         }
         held.sort_unstable();
         held.dedup();
         if held.is_empty() {
-            let fails = fails.or(outside.then_some(FailureKind::Range));
-            return Err(fails.map_or(Halt::Blocked, Halt::Fails));
+            return Err(Halt::without_value(fails));
         }
         Ok(Choices::Listed(held))
     }
 
-    /// The state in which the cells have the values of one combination; nothing if it is excluded, and
-    /// how it fails if it does.
+    /// The state in which the cells have the values of one combination, nothing if it is excluded, and
+    /// how it can fail.
     pub(super) fn combine(
         &self,
         attempt: &Attempt<'_>,
@@ -192,7 +192,7 @@ impl StepRelation<'_, '_> {
         update: Option<&Update>,
         cells: &[(Cell, Choices)],
         number: u64,
-    ) -> (Option<State>, Option<FailureKind>) {
+    ) -> (Option<State>, FailureKinds) {
         let program = self.code.program;
         let Attempt { state, thread, view, .. } = *attempt;
         let mut next = next.clone();
@@ -210,11 +210,13 @@ impl StepRelation<'_, '_> {
                 assign(&mut next, thread, target, value);
             }
         }
+        let mut fails = FailureKinds::NONE;
         if let Some(constraint) = update.and_then(|update| update.constraint.as_ref()) {
             let after = self.view(&next, thread);
             let value = view.between(constraint, after, &mut Vec::new());
+            fails = value.fails;
             if !value.can_hold() {
-                return (None, value.fails);
+                return (None, fails);
             }
         }
         match edge.map(|edge| edge.action) {
@@ -246,12 +248,10 @@ impl StepRelation<'_, '_> {
             }
         }
         if !self.enforced_holds(&next, thread) {
-            return (None, None);
+            return (None, fails);
         }
-        match self.breaks(state, &next, thread, cells) {
-            Some(kind) => (None, Some(kind)),
-            None => (Some(next), None),
-        }
+        let broken = self.breaks(state, &next, thread, cells);
+        (broken.is_empty().then_some(next), fails.union(broken))
     }
 
     /// The checks of a step that writes count as reads of what they look at.
@@ -300,8 +300,9 @@ impl StepRelation<'_, '_> {
         after: &State,
         thread: ThreadId,
         cells: &[(Cell, Choices)],
-    ) -> Option<FailureKind> {
+    ) -> FailureKinds {
         let program = self.code.program;
+        let mut fails = FailureKinds::NONE;
         let about = |state, thread| Variables { locals: &[], ..self.view(state, thread) };
         for condition in self.checked(cells) {
             let is_invariant = program
@@ -310,27 +311,22 @@ impl StepRelation<'_, '_> {
                 .any(|one| std::ptr::eq(&raw const program.conditions[one.condition], condition));
             if is_invariant {
                 let value = about(after, thread).evaluate(condition, &mut Vec::new());
-                let wrong = value.can_be_false().then_some(FailureKind::Invariant);
-                if let Some(kind) = value.fails.or(wrong) {
-                    return Some(kind);
-                }
+                fails = fails.union(value.broken(FailureKind::Invariant));
                 continue;
             }
             let mut exclusive = 0;
             for other in program.threads.ids() {
                 let old = about(before, other).evaluate(condition, &mut Vec::new());
                 let new = about(after, other).evaluate(condition, &mut Vec::new());
-                if let Some(kind) = new.fails {
-                    return Some(kind);
-                }
+                fails = fails.union(new.fails);
                 exclusive += usize::from(new.can_hold());
                 let changed = old.values != new.values || old.fails != new.fails;
                 if exclusive > 1 || other != thread && changed {
-                    return Some(FailureKind::Annotation);
+                    fails.insert(FailureKind::Annotation);
                 }
             }
         }
-        None
+        fails
     }
 }
 

@@ -42,7 +42,8 @@ pub fn counted(program: &Program, most: usize) -> Option<Counted> {
     let mut pending: VecDeque<(Reached, u32)> = VecDeque::new();
     let mut counted = Counted::default();
     let _ = State::for_each_initial(program, &mut |state| {
-        counted.failure = counted.failure.or(state.fails_at_first(program).map(|_| 0));
+        counted.failure =
+            counted.failure.or((!state.fails_at_first(program).is_empty()).then_some(0));
         pending.push_back(((state, BTreeSet::new()), 0));
         ControlFlow::Continue(())
     });

@@ -1,15 +1,15 @@
 //! All interleavings of a program, by the replayer.
 
-use selvedge_base::Id;
 use selvedge_program::{FailureKind, Program, Successors, ThreadId};
 use selvedge_replay::run::State;
+use selvedge_states::FailingSite;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 /// What all interleavings show.
 pub struct Oracle {
-    /// The edges that fail, and how.
-    pub failures: BTreeSet<(Option<usize>, FailureKind)>,
+    /// What fails, and how.
+    pub failures: BTreeSet<(FailingSite, FailureKind)>,
     /// Whether no thread can move somewhere, and a started one has not ended.
     pub deadlocks: bool,
 }
@@ -21,9 +21,8 @@ pub fn oracle(program: &Program, most: usize) -> Option<Oracle> {
     let mut seen: HashSet<State> = HashSet::new();
     let mut pending = Vec::new();
     let _ = State::for_each_initial(program, &mut |state| {
-        if let Some(kind) = state.fails_at_first(program) {
-            oracle.failures.insert((None, kind));
-        }
+        let kinds = state.fails_at_first(program).iter();
+        oracle.failures.extend(kinds.map(|kind| (FailingSite::AtFirst, kind)));
         seen.insert(state.clone());
         pending.push(state);
         ControlFlow::Continue(())
@@ -35,8 +34,11 @@ pub fn oracle(program: &Program, most: usize) -> Option<Oracle> {
         let mut moves = false;
         for thread in program.threads.ids() {
             for step in state.moves(program, &successors, thread) {
-                if let Ok(kind) = state.can_fail(program, thread, step.clone()) {
-                    oracle.failures.insert((step.step.edge().map(Id::index), kind));
+                if let Ok(kinds) = state.can_fail(program, thread, step.clone()) {
+                    let exit =
+                        || state.top(thread).map_or(FailingSite::AtFirst, FailingSite::Return);
+                    let site = step.step.edge().map_or_else(exit, FailingSite::Edge);
+                    oracle.failures.extend(kinds.iter().map(|kind| (site, kind)));
                     moves = true;
                 }
             }

@@ -168,11 +168,9 @@ impl Combinations<'_> {
             let mut touched = Touched::default();
             let constraint = values(constraint, self.evaluation.view, after, &mut touched);
             self.evaluation.allows(touched.0)?;
-            if let Some(kind) = constraint.fails {
-                _ = self.evaluation.failure(kind);
-            }
+            let refusal = self.evaluation.failures(constraint.fails);
             if !constraint.can_hold() {
-                return Err(constraint.fails.map_or(Refusal::Constraint, Refusal::Fails));
+                return Err(refusal.unwrap_or(Refusal::Constraint));
             }
         }
         match (self.kind, self.step) {

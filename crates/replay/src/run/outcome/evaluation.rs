@@ -5,7 +5,9 @@
 use super::super::refusal::Refusal;
 use super::super::state::State;
 use super::super::values::{MOST_VALUES, Possible, Touched, View, stored};
-use selvedge_program::{Annotation, Expr, FailureKind, GlobalId, Program, Type, Value, Variable};
+use selvedge_program::{
+    Annotation, Expr, FailureKind, FailureKinds, GlobalId, Program, Type, Value, Variable,
+};
 use std::cell::Cell as Memo;
 
 /// The values that a cell can get.
@@ -46,8 +48,12 @@ pub(super) fn any_of(program: &Program, ty: Type) -> Choices {
 }
 
 /// How a condition that must hold is broken.
-pub(super) fn broken(condition: &Possible, kind: FailureKind) -> Option<FailureKind> {
-    condition.fails.or(condition.can_be_false().then_some(kind))
+pub(super) fn broken(condition: &Possible, kind: FailureKind) -> FailureKinds {
+    let mut kinds = condition.fails;
+    if condition.can_be_false() {
+        kinds.insert(kind);
+    }
+    kinds
 }
 
 /// The evaluation of what a step computes, by the running thread in the state before it.
@@ -56,16 +62,20 @@ pub(super) struct Evaluation<'s> {
     pub(super) program: &'s Program,
     pub(super) state: &'s State,
     pub(super) view: View<'s>,
-    /// How the step can fail: the first way that was met.
-    pub(super) fails: &'s Memo<Option<FailureKind>>,
+    /// How the step can fail, as far as was met.
+    pub(super) fails: &'s Memo<FailureKinds>,
 }
 
 impl Evaluation<'_> {
+    /// Notes ways to fail; the refusal if there is one.
+    pub(super) fn failures(&self, kinds: FailureKinds) -> Option<Refusal> {
+        self.fails.set(self.fails.get().union(kinds));
+        kinds.iter().next().map(Refusal::Fails)
+    }
+
     /// Notes a failure.
     pub(super) fn failure(&self, kind: FailureKind) -> Refusal {
-        if self.fails.get().is_none() {
-            self.fails.set(Some(kind));
-        }
+        _ = self.failures(kind.into());
         Refusal::Fails(kind)
     }
 
@@ -74,9 +84,7 @@ impl Evaluation<'_> {
         let mut touched = Touched::default();
         let possible = self.view.touching(expr, &mut touched);
         self.allows(touched.0)?;
-        if let Some(kind) = possible.fails {
-            _ = self.failure(kind);
-        }
+        _ = self.failures(possible.fails);
         Ok(possible)
     }
 
@@ -89,10 +97,12 @@ impl Evaluation<'_> {
             let Variable::Global(global) = variable else { continue };
             let thread = self.view.thread;
             let fails = match self.program.globals[global].annotation {
-                None => None,
+                None => continue,
                 Some(Annotation::GuardedBy(lock)) => {
-                    let holds = self.state.control.holds(thread, lock);
-                    (!holds).then_some(FailureKind::Annotation)
+                    if self.state.control.holds(thread, lock) {
+                        continue;
+                    }
+                    FailureKind::Annotation.into()
                 }
                 Some(Annotation::ExclusiveWhen(condition)) => {
                     let view = self.state.about_globals(self.program, thread);
@@ -100,8 +110,8 @@ impl Evaluation<'_> {
                     broken(&condition, FailureKind::Annotation)
                 }
             };
-            if let Some(kind) = fails {
-                return Err(self.failure(kind));
+            if let Some(refusal) = self.failures(fails) {
+                return Err(refusal);
             }
         }
         Ok(())
@@ -120,7 +130,7 @@ impl Evaluation<'_> {
                 None => _ = self.failure(FailureKind::Range),
             }
         }
-        self.listed(held, possible.fails)
+        self.listed(held)
     }
 
     /// The values of a result as the variable that gets it holds them.
@@ -145,15 +155,15 @@ impl Evaluation<'_> {
                 None => _ = self.failure(FailureKind::Range),
             }
         }
-        self.listed(held, None)
+        self.listed(held)
     }
 
-    fn listed(&self, mut held: Vec<Value>, fails: Option<FailureKind>) -> Result<Choices, Refusal> {
+    fn listed(&self, mut held: Vec<Value>) -> Result<Choices, Refusal> {
         held.sort_unstable();
         held.dedup();
         if held.is_empty() {
             // A choice among nothing blocks; else it was noted why there is no value.
-            let fails = fails.or(self.fails.get());
+            let fails = self.fails.get().iter().next();
             return Err(fails.map_or(Refusal::Guard, Refusal::Fails));
         }
         Ok(Choices::Listed(held))
@@ -173,15 +183,12 @@ impl Evaluation<'_> {
             speaks
         };
         let me = self.view.thread;
+        let mut fails = FailureKinds::NONE;
         for invariant in &program.invariants {
             let condition = &program.conditions[invariant.condition];
-            if speaks_of_written(condition)
-                && let Some(kind) = broken(
-                    &next.about_globals(program, me).values(condition),
-                    FailureKind::Invariant,
-                )
-            {
-                return Err(self.failure(kind));
+            if speaks_of_written(condition) {
+                let values = next.about_globals(program, me).values(condition);
+                fails = fails.union(broken(&values, FailureKind::Invariant));
             }
         }
         for global in &program.globals {
@@ -194,15 +201,13 @@ impl Evaluation<'_> {
             for thread in program.threads.ids() {
                 let before = self.state.about_globals(program, thread).values(condition);
                 let after = next.about_globals(program, thread).values(condition);
-                if let Some(kind) = after.fails {
-                    return Err(self.failure(kind));
-                }
+                fails = fails.union(after.fails);
                 exclusive += usize::from(after.can_hold());
                 if exclusive > 1 || thread != me && before != after {
-                    return Err(self.failure(FailureKind::Annotation));
+                    fails.insert(FailureKind::Annotation);
                 }
             }
         }
-        Ok(())
+        self.failures(fails).map_or(Ok(()), Err)
     }
 }

@@ -135,7 +135,7 @@ impl Partition<'_, '_> {
         };
         let found = self.found_at(&words.clone(), Some(key))?;
         let found = self.adopted(found, chain);
-        self.leader.note_failure(key.0.map(Id::from_index), key.1, &found)?;
+        self.leader.note_failure(key.0, key.1, &found)?;
         Ok(())
     }
 }
