@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{run, run_with_input};
+use common::{run, run_with_input, scratch};
 
 /// The report of an analysis that finds something.
 fn report(arguments: &[&str]) -> String {
@@ -33,6 +33,83 @@ fn witnesses_of_every_analysis_hold() {
         assert_eq!(outcome.code, Some(0), "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
         assert!(outcome.stdout.contains("holds   1  "), "{}", outcome.stdout);
     }
+}
+
+/// Writes a text and gives its path.
+fn file(name: &str, text: &str) -> String {
+    let path = scratch("replayed").join(name);
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    std::fs::write(&path, text).expect("a file");
+    path.to_str().expect("a path").to_owned()
+}
+
+/// A report says with which options it was found; without one of them its runs are refused.
+fn describes_itself(arguments: &[&str], model: &str, option: &str) {
+    let report = report(arguments);
+    let outcome = run_with_input(&["replay", model, "-"], report.as_bytes());
+    assert_eq!(outcome.code, Some(0), "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
+    let document: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let without = |mut document: serde_json::Value| {
+        let mut open = vec![&mut document];
+        while let Some(value) = open.pop() {
+            match value {
+                serde_json::Value::Object(fields) => {
+                    if let Some(replay) = fields.get_mut("replay") {
+                        let removed = replay.as_object_mut().and_then(|one| one.remove(option));
+                        assert!(removed.is_some(), "{option}: {replay}");
+                    }
+                    open.extend(fields.iter_mut().map(|one| one.1));
+                }
+                serde_json::Value::Array(items) => open.extend(items.iter_mut()),
+                _ => {}
+            }
+        }
+        document
+    };
+    let changed = without(document).to_string();
+    let outcome = run_with_input(&["replay", model, "-"], changed.as_bytes());
+    let fails = option != "restrictions";
+    assert_eq!(outcome.code, Some(i32::from(fails)), "{option}: {}", outcome.stdout);
+}
+
+#[test]
+fn a_report_says_with_which_options_it_was_found() {
+    let waits = file(
+        "waits.eml",
+        "lock : l; int 0..1 : done;
+process A { main { synchronized(l) { wait(l); assert(done == 1); } } }
+process B { main { synchronized(l) { done = 1; notify(l); } } }\n",
+    );
+    describes_itself(&["reach", &waits, "--spurious-wakeups"], &waits, "spurious_wakeups");
+    let units = file(
+        "units.eml",
+        "lock : l; var : x, y;
+process A { get { synchronized(l) { read x; } synchronized(l) { read y; } } main { get(); } }
+process B { set { synchronized(l) { write x; write y; } } main { set(); } }\n",
+    );
+    let arguments = ["check", &units, "--no-cache", "--add-units", "functions"];
+    describes_itself(&arguments, &units, "added_units");
+    let any = file(
+        "any.nwa",
+        "Q0: s\nQf: s\nDelta_i: { (s, *, s) }\nDelta_c: { (s, *, s) }\nDelta_r: { (s, s, *, s) }\n",
+    );
+    let model = "examples/bank-transfer.eml";
+    let thread = first_thread(model);
+    let restricted = format!("{thread}={any}");
+    let arguments = ["deadlock", model, "--restrict", &restricted];
+    describes_itself(&arguments, model, "restrictions");
+    // A run that the automaton cannot read is none.
+    let report = report(&arguments).replace("(s, *, s)", "");
+    let outcome = run_with_input(&["replay", model, "-"], report.as_bytes());
+    assert_eq!(outcome.code, Some(1), "{}{}", outcome.stdout, outcome.stderr);
+}
+
+/// The name of a thread of a model that takes part in a deadlock.
+fn first_thread(model: &str) -> String {
+    let document: serde_json::Value =
+        serde_json::from_str(&report(&["deadlock", model])).expect("JSON");
+    let thread = &document["cycles"][0]["replay"]["threads"][0];
+    thread.as_str().expect("a name").to_owned()
 }
 
 #[test]

@@ -283,7 +283,7 @@ fn watch(
             let Lock { name, place, reentrant } = program.locks[id].clone();
             let mut hidden = |what: &str, ty: Type| {
                 program.globals.push(Global {
-                    name: format!("{name}.{what}"),
+                    name: format!("#{name}.{what}"),
                     place,
                     ty,
                     initial: Some(0),

@@ -141,7 +141,7 @@ fn locks_by_hand_and_condition_variables() {
     let body = "acquire(m); wait(m); notify(m); notifyAll(m); release(m);";
     assert_eq!(steps(DATA, body), expected);
     let tried =
-        ["0 -> 1 acquire m do t, \"m.held\" := T, T", "0 -> 1 skip when \"m.held\" do t := F"];
+        ["0 -> 1 acquire m do t, \"#m.held\" := T, T", "0 -> 1 skip when \"#m.held\" do t := F"];
     assert_eq!(steps(DATA, "bool : t; t = tryacquire(m);"), tried);
     let program = program("lock : l; mutex : m; process P { main { acquire(l); acquire(m); } }");
     let reentrant: Vec<bool> = program.locks.iter().map(|lock| lock.reentrant).collect();

@@ -12,8 +12,8 @@ use crate::run::{Refusal, State};
 use crate::step::Scheduled;
 use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
-    Local, Program, Start, Successors, ThreadId, Type, Unknown, Valuation, Value, Witness,
-    WitnessStep,
+    FailureKind, Local, Program, Start, Successors, ThreadId, Type, Unknown, Valuation, Value,
+    Witness, WitnessStep,
 };
 use std::ops::ControlFlow;
 
@@ -55,8 +55,9 @@ pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Si
         ..Witness::default()
     };
     let end = loop {
-        if witness.steps.is_empty() && !state.fails_at_first(program).is_empty() {
-            witness.fails = true;
+        let at_first = state.fails_at_first(program).iter().next();
+        if let (true, Some(kind)) = (witness.steps.is_empty(), at_first) {
+            (witness.fails, witness.failure) = (true, Some(kind));
             break SimulationEnd::Failed;
         }
         if witness.steps.len() as u64 >= steps {
@@ -79,8 +80,8 @@ pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Si
             }
         };
         let Drawn { thread, step, next } = drawn;
-        let fails = next.is_none();
-        if let Some(next) = next {
+        let failure = next.as_ref().err().copied();
+        if let Ok(next) = next {
             note_started(program, &state, &next, &mut witness);
             state = next;
         }
@@ -93,19 +94,19 @@ pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Si
             globals: state.globals.clone(),
             locals: top.map_or_else(Valuation::default, |top| top.locals.clone()),
         });
-        if fails {
-            witness.fails = true;
+        if failure.is_some() {
+            (witness.fails, witness.failure) = (true, failure);
             break SimulationEnd::Failed;
         }
     };
     Simulation { witness, end }
 }
 
-/// A step that was drawn; without a next state it is an assertion that fails.
+/// A step that was drawn, with the next state or how it fails.
 struct Drawn {
     thread: ThreadId,
     step: Scheduled,
-    next: Option<State>,
+    next: Result<State, FailureKind>,
 }
 
 /// A random step of a random thread that can move; `None` if no thread can.
@@ -120,12 +121,12 @@ fn draw(
         let thread = threads.swap_remove(random.below(threads.len()));
         let mut choices: Vec<Drawn> = Vec::new();
         for step in state.moves(program, successors, thread) {
-            if state.can_fail(program, thread, step.clone()).is_ok() {
-                choices.push(Drawn { thread, step, next: None });
-            }
+            let kinds = state.can_fail(program, thread, step.clone()).unwrap_or_default();
+            let failing = |kind| Drawn { thread, step: step.clone(), next: Err(kind) };
+            choices.extend(kinds.iter().map(failing));
         }
         let _ = state.successors(program, successors, thread, &mut |step, next| {
-            choices.push(Drawn { thread, step: step.clone(), next: Some(next) });
+            choices.push(Drawn { thread, step: step.clone(), next: Ok(next) });
             if choices.len() < DRAWN { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         if !choices.is_empty() {

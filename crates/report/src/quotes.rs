@@ -48,8 +48,10 @@ pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
         | FindingKind::State
         | FindingKind::Stuck
         | FindingKind::Temporal => {
-            let last = finding.trace.steps.iter().last();
-            last.map(|step| remark(step, run::sentence(step, program))).into_iter().collect()
+            let statements = run::statements(&finding.trace, program);
+            let last = finding.trace.steps.iter().zip(&statements).next_back();
+            let said = last.map(|(step, text)| remark(step, run::sentence(step, text, program)));
+            said.into_iter().collect()
         }
         FindingKind::Race => finding.trace.next.iter().map(pending).collect(),
         FindingKind::Deadlock => {

@@ -7,9 +7,10 @@
 
 use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::{
-    Action, Array, Edge, Expr, GlobalId, Literal, Local, Numeral, Operator, ProcedureId, Program,
-    Type, Update, Valuation, Value, Variable, VisibleState,
+    Action, Array, Edge, Expr, GlobalId, Literal, Local, LocalId, Numeral, Operator, ProcedureId,
+    Program, Type, Update, Valuation, Value, Variable, VisibleState,
 };
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What kind of statement an edge is, as one word.
@@ -17,8 +18,9 @@ pub fn action(program: &Program, edge: &Edge) -> &'static str {
     match edge.action {
         Action::Skip => match edge.update.map(|id| &program.updates[id]) {
             None => "skip",
-            Some(update) if update.assignments.is_empty() => "assume",
-            Some(_) => "assign",
+            Some(update) if assigns(program, edge, update) => "assign",
+            Some(update) if update.guard.is_none() && update.constraint.is_none() => "skip",
+            Some(_) => "assume",
         },
         Action::Read(_) => "read",
         Action::Write(_) => "write",
@@ -44,6 +46,28 @@ pub fn action(program: &Program, edge: &Edge) -> &'static str {
     }
 }
 
+/// Whether an edge gives a value to a variable of the text.
+fn assigns(program: &Program, edge: &Edge, update: &Update) -> bool {
+    let owner = program.nodes[edge.source];
+    update.assignments.iter().any(|&(target, _)| !is_hidden(program.variable_name(owner, target)))
+}
+
+/// Whether a name is that of a variable which the text does not have: a front end has made it.
+pub fn is_hidden(name: &str) -> bool {
+    name.starts_with('#')
+}
+
+/// The name of a variable in the text: a number tells apart locals of blocks with the same name.
+pub fn in_text(name: &str) -> &str {
+    match name.split('#').next() {
+        Some(name) if !name.is_empty() => name,
+        _ => name.trim_start_matches('#'),
+    }
+}
+
+/// What the hidden locals of an activation stand for, in the words of the text.
+pub type Definitions = BTreeMap<LocalId, String>;
+
 /// What the statement of an edge is about: a procedure, a thread, a lock, the assigned variables.
 pub fn object(program: &Program, edge: &Edge) -> Option<String> {
     match edge.action {
@@ -53,11 +77,9 @@ pub fn object(program: &Program, edge: &Edge) -> Option<String> {
                 return Some(numeral.0.name.clone());
             }
             let owner = program.nodes[edge.source];
-            let names: Vec<&str> = update
-                .assignments
-                .iter()
-                .map(|&(target, _)| program.variable_name(owner, target))
-                .collect();
+            let names = update.assignments.iter();
+            let names = names.map(|&(target, _)| program.variable_name(owner, target));
+            let names: Vec<&str> = names.filter(|name| !is_hidden(name)).map(in_text).collect();
             (!names.is_empty()).then(|| names.join(", "))
         }
         Action::Read(location) | Action::Write(location) => {
@@ -88,8 +110,13 @@ pub fn object(program: &Program, edge: &Edge) -> Option<String> {
 
 /// The statement of an edge.
 pub fn statement(program: &Program, edge: &Edge) -> String {
+    statement_with(program, edge, None)
+}
+
+/// The same where hidden locals are replaced by what they stand for, if that is known.
+pub fn statement_with(program: &Program, edge: &Edge, definitions: Option<&Definitions>) -> String {
     let owner = program.nodes[edge.source];
-    let expr = |expr: &Expr| expression(program, owner, expr);
+    let expr = |expr: &Expr| expression_with(program, owner, expr, definitions);
     let exprs = |all: &[Expr]| all.iter().map(expr).collect::<Vec<_>>().join(", ");
     let passing = edge.passing.map(|id| &program.passings[id]);
     let arguments = passing.map_or(String::new(), |passing| exprs(&passing.arguments));
@@ -100,9 +127,15 @@ pub fn statement(program: &Program, edge: &Edge) -> String {
                 .iter()
                 .flat_map(|passing| &passing.results)
                 .map(|target| target.map_or("_", |target| program.variable_name(owner, target)))
+                .map(|name| if definitions.is_some() && is_hidden(name) { "_" } else { name })
                 .collect();
             let call = format!("{}({arguments})", program.procedures[callee].name);
-            if targets.is_empty() { call } else { format!("{} := {call}", targets.join(", ")) }
+            let unnamed = definitions.is_some() && targets.iter().all(|&name| name == "_");
+            if unnamed || targets.is_empty() {
+                call
+            } else {
+                format!("{} := {call}", targets.join(", "))
+            }
         }
         Action::Start(thread) if arguments.is_empty() => {
             format!("start {}", program.threads[thread].name)
@@ -130,7 +163,10 @@ pub fn statement(program: &Program, edge: &Edge) -> String {
             format!("{} {}", action(program, edge), object(program, edge).unwrap_or_default())
         }
     };
-    let computes = edge.update.map(|id| update(program, owner, &program.updates[id]));
+    let computes = edge.update.and_then(|id| match definitions {
+        None => Some(update(program, owner, &program.updates[id], definitions)),
+        Some(_) => in_words_of_text(program, edge, &program.updates[id], definitions),
+    });
     match (acts.trim_end(), computes) {
         ("", None) => "skip".to_owned(),
         ("", Some(computes)) => computes,
@@ -139,21 +175,57 @@ pub fn statement(program: &Program, edge: &Edge) -> String {
     }
 }
 
-fn update(program: &Program, owner: ProcedureId, update: &Update) -> String {
+/// What an edge computes, without what serves hidden variables alone; nothing if that is all.
+fn in_words_of_text(
+    program: &Program,
+    edge: &Edge,
+    computed: &Update,
+    definitions: Option<&Definitions>,
+) -> Option<String> {
+    let owner = program.nodes[edge.source];
+    let is_own = |variable: Variable| is_hidden(program.variable_name(owner, variable));
+    let (hidden, shown): (Vec<_>, Vec<_>) =
+        computed.assignments.iter().cloned().partition(|&(target, _)| is_own(target));
+    // Where a step can access one of several things, hidden variables say which one it is.
+    let chooses = |guard: &Expr| {
+        let mut all = true;
+        guard.variables(&mut |variable, _| all &= is_own(variable));
+        all
+    };
+    let silent = matches!(edge.action, Action::Skip);
+    let guard = computed.guard.clone().filter(|guard| silent || !chooses(guard));
+    let constraint = computed.constraint.clone();
+    if guard.is_some() || !shown.is_empty() || constraint.is_some() {
+        let rest = Update { guard, assignments: shown, constraint };
+        return Some(update(program, owner, &rest, definitions));
+    }
+    let values =
+        hidden.iter().map(|(_, value)| expression_with(program, owner, value, definitions));
+    let values: Vec<String> = values.collect();
+    (silent && !values.is_empty()).then(|| values.join(", "))
+}
+
+fn update(
+    program: &Program,
+    owner: ProcedureId,
+    update: &Update,
+    definitions: Option<&Definitions>,
+) -> String {
     if let Some((numeral, value)) = constant_numeral(program, update) {
         let sets = !update.assignments.is_empty();
         let (word, sign) = if sets { ("", ":=") } else { ("assume ", "=") };
         return format!("{word}{} {sign} {value}", numeral.name);
     }
-    let expr = |expr: &Expr| expression(program, owner, expr);
+    let expr = |expr: &Expr| expression_with(program, owner, expr, definitions);
+    let name = |target: Variable| {
+        let name = program.variable_name(owner, target);
+        if definitions.is_some() { in_text(name) } else { name }
+    };
     let mut parts = Vec::new();
     parts.extend(update.guard.as_ref().map(|guard| format!("assume {}", expr(guard))));
     if !update.assignments.is_empty() {
-        let targets: Vec<&str> = update
-            .assignments
-            .iter()
-            .map(|&(target, _)| program.variable_name(owner, target))
-            .collect();
+        let targets: Vec<&str> =
+            update.assignments.iter().map(|&(target, _)| name(target)).collect();
         let values: Vec<String> = update.assignments.iter().map(|(_, value)| expr(value)).collect();
         parts.push(format!("{} := {}", targets.join(", "), values.join(", ")));
     }
@@ -218,8 +290,54 @@ fn literals(expr: &Expr, found: &mut Vec<(GlobalId, bool)>) -> Option<()> {
 
 /// An expression of a procedure.
 pub fn expression(program: &Program, owner: ProcedureId, expr: &Expr) -> String {
-    let names = |atom: Atom, f: &mut fmt::Formatter<'_>| program.write_atom(owner, atom, f);
+    expression_with(program, owner, expr, None)
+}
+
+fn expression_with(
+    program: &Program,
+    owner: ProcedureId,
+    expr: &Expr,
+    definitions: Option<&Definitions>,
+) -> String {
+    let names = |atom: Atom, f: &mut fmt::Formatter<'_>| {
+        let Some(definitions) = definitions else { return program.write_atom(owner, atom, f) };
+        match atom {
+            Atom::Variable(variable) => {
+                let name = program.variable_name(owner, variable);
+                match variable {
+                    Variable::Local(id) if is_hidden(name) => {
+                        f.write_str(definitions.get(&id).map_or("_", String::as_str))
+                    }
+                    _ => f.write_str(in_text(name)),
+                }
+            }
+            Atom::Array(array) => f.write_str(in_text(program.array_name(owner, array))),
+            other @ Atom::Literal(_) => program.write_atom(owner, other, f),
+        }
+    };
     shown(expr, Readers::All, &names).to_string()
+}
+
+/// Notes what hidden locals stand for behind an edge.
+pub fn define(program: &Program, edge: &Edge, definitions: &mut Definitions) {
+    let owner = program.nodes[edge.source];
+    let hidden = |target: Variable| match target {
+        Variable::Local(id) if is_hidden(program.variable_name(owner, target)) => Some(id),
+        _ => None,
+    };
+    let mut new: Vec<(LocalId, String)> = Vec::new();
+    for (target, value) in edge.update.iter().flat_map(|&id| &program.updates[id].assignments) {
+        let Some(id) = hidden(*target) else { continue };
+        let text = expression_with(program, owner, value, Some(definitions));
+        let simple = matches!(value, Expr::Constant(_) | Expr::Current(_) | Expr::Element(..));
+        new.push((id, if simple { text } else { format!("({text})") }));
+    }
+    if let (Action::Call(_), Some(passing)) = (edge.action, edge.passing) {
+        let targets = program.passings[passing].results.iter().copied().flatten();
+        let call = || statement_with(program, edge, Some(definitions));
+        new.extend(targets.filter_map(hidden).map(|id| (id, call())));
+    }
+    definitions.extend(new);
 }
 
 /// What a name stands for at some moment.
@@ -299,13 +417,17 @@ pub fn values<'p>(
                     values.push((named.name.as_str(), ShownValue::List(elements.collect())));
                 } else if !program.arrays.iter().any(|one| inside(&one.array)) {
                     let global = &program.globals[id];
+                    if is_hidden(&global.name) {
+                        continue;
+                    }
                     values.push((&global.name, ShownValue::of(program, global.ty, value)));
                 }
             }
             Variable::Local(id) => {
                 let local = owner.map(|owner| &program.procedures[owner].frame.locals[id]);
+                let local = local.filter(|local| !is_hidden(&local.name));
                 let value = |local: &'p Local| ShownValue::of(program, local.ty, value);
-                values.extend(local.map(|local| (local.name.as_str(), value(local))));
+                values.extend(local.map(|local| (in_text(&local.name), value(local))));
             }
         }
     }

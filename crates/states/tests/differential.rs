@@ -9,12 +9,16 @@ mod oracle;
 
 use oracle::oracle;
 use selvedge_base::Budget;
-use selvedge_program::{FailureKind, Program, Question, Target, text};
+use selvedge_program::{
+    Action, Engine as _, FailureKind, Program, Question, Target, Verdict, text,
+};
 use selvedge_replay::replay;
-use selvedge_states::{Code, FailingSite, Goal, Reduction, SearchEnd, SearchOptions, StateSearch};
+use selvedge_states::{
+    Code, FailingSite, Goal, Reduction, SearchEnd, SearchOptions, StateSearch, Transactions,
+};
 use selvedge_testkit::Rng;
 use selvedge_testkit::typed::{TypedShape, random_typed};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many states are visited at most.
 const MOST: usize = 60_000;
@@ -74,6 +78,42 @@ fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> bool {
     }
 }
 
+/// How many rows of the list of assertions have which kind and which verdict; every run is executed.
+fn listed(program: &Program) -> BTreeMap<(FailureKind, &'static str), usize> {
+    let options = SearchOptions { assertions: true, ..SearchOptions::default() };
+    let mut engine = Transactions::new(program, options, None, Budget::new());
+    let question = Question::Reach(Target::Assertion);
+    let decision = engine.decide(&question, &mut |_| {}).expect("it decides");
+    let searched = decision.searched.expect("it was a search");
+    let mut rows = BTreeMap::new();
+    for one in searched.assertions.expect("they were asked for") {
+        if let Verdict::Violation(witness) = &one.verdict {
+            let trace = replay(program, &question, witness).expect("it is a run");
+            assert_eq!(trace.fails, Some(one.kind));
+        }
+        *rows.entry((one.kind, one.verdict.word())).or_default() += 1;
+    }
+    rows
+}
+
+/// The same rows by all interleavings. The programs have no places, so no two rows are one.
+fn expected(
+    program: &Program,
+    failures: &BTreeSet<(FailingSite, FailureKind)>,
+) -> BTreeMap<(FailureKind, &'static str), usize> {
+    let mut rows = BTreeMap::new();
+    for (_, kind) in failures {
+        *rows.entry((*kind, "violation")).or_default() += 1;
+    }
+    for (id, edge) in program.edges.iter_enumerated() {
+        let asserted = (FailingSite::Edge(id), FailureKind::Assertion);
+        if matches!(edge.action, Action::Assert(_)) && !failures.contains(&asserted) {
+            *rows.entry((FailureKind::Assertion, "safe")).or_default() += 1;
+        }
+    }
+    rows
+}
+
 fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 6]) {
     let program = random_typed(&mut Rng::new(seed), shape);
     let Some(oracle) = oracle(&program, MOST) else {
@@ -96,6 +136,7 @@ fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 6]) {
         let any = finds(&program, &Goal::Failure, options);
         assert_eq!(any, !oracle.failures.is_empty(), "{reduction:?} {}", context());
     }
+    assert_eq!(listed(&program), expected(&program, &oracle.failures), "{}", context());
     for reduction in [Reduction::None, Reduction::LeftMovers] {
         let found = finds(&program, &Goal::Deadlock, options(reduction));
         assert_eq!(found, oracle.deadlocks, "deadlock {reduction:?} {}", context());

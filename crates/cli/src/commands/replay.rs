@@ -7,7 +7,9 @@ use crate::exit::Exit;
 use crate::input::{self, Reading, Text};
 use crate::output::Output;
 use crate::watchdog::{Limits, Watch};
+use selvedge_findings::reason;
 use selvedge_library::replay::{self, Replayed, replays, starts_per_site};
+use selvedge_program::FailureKind;
 use selvedge_replay::{Simulation, SimulationEnd, execute, simulate};
 use selvedge_report::interleaving::run;
 use selvedge_report::{Detail, describe};
@@ -100,7 +102,9 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     let how = match &end {
         SimulationEnd::Ended => "every thread that was started has ended".to_owned(),
         SimulationEnd::Stuck => "no thread can move, and not all have ended".to_owned(),
-        SimulationEnd::Failed => "an assertion failed".to_owned(),
+        SimulationEnd::Failed => {
+            reason::failure(trace.fails.unwrap_or(FailureKind::Assertion)).to_owned()
+        }
         SimulationEnd::Steps => "more steps are possible with --steps".to_owned(),
         SimulationEnd::Open(why) => why.to_string(),
     };

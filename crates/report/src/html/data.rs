@@ -176,9 +176,10 @@ impl Body {
         let program = &file.program;
         let trace = &finding.trace;
         let mut values = run::Values::new(trace, program);
-        let step = |step| {
+        let statements = run::statements(trace, program);
+        let step = |(step, statement): (&TraceStep, &String)| {
             values.after(step);
-            let statement = finding.kind.is_reached().then(|| run::statement(step, program));
+            let statement = finding.kind.is_reached().then(|| statement.clone());
             Step::new(step, statement, named(values.shared(step)))
         };
         let with = trace.steps.iter().enumerate().flat_map(|(at, step)| {
@@ -192,7 +193,7 @@ impl Body {
         };
         Self {
             lanes: finding.threads.iter().map(|thread| thread.index()).collect(),
-            steps: trace.steps.iter().map(step).collect(),
+            steps: trace.steps.iter().zip(&statements).map(step).collect(),
             next: trace.next.iter().map(|step| Step::new(step, None, Vec::new())).collect(),
             first: named(statement::shared_state(program, &[], &trace.globals)),
             with: with.collect(),

@@ -71,7 +71,8 @@ pub fn diagram(html: &mut Html, finding: &Finding, file: &CheckedFile, at: At) {
         ..=8 => "diagram wide",
         _ => "diagram wide many",
     };
-    let drawing = Drawing { finding, file, at, layout: &layout, changes, data };
+    let statements = run::statements(&finding.trace, &file.program);
+    let drawing = Drawing { finding, file, at, layout: &layout, statements, changes, data };
     // A diagram that is wider than its place scrolls by itself, which needs the focus.
     let attributes = [
         ("class", class),
@@ -123,6 +124,8 @@ struct Drawing<'a> {
     file: &'a CheckedFile,
     at: At,
     layout: &'a DiagramLayout,
+    /// The statement of each step.
+    statements: Vec<String>,
     /// The values that each step changed.
     changes: Vec<Vec<(&'a str, ShownValue<'a>)>>,
     /// The lanes of what is shared.
@@ -353,6 +356,7 @@ impl Drawing<'_> {
         let class = format!("{class} {}{matched}", action(step.kind));
         let next = position > last;
         let changes = self.changes.get(position - 1).filter(|changes| !changes.is_empty());
+        let statement = &self.statements[position - 1];
         let position = position.to_string();
         let mut attributes =
             vec![("class", &*class), ("id", &id), ("data-p", &position), ("style", &style)];
@@ -370,7 +374,7 @@ impl Drawing<'_> {
             html.element("span", &[("class", "what")], |html| {
                 let name = &self.file.program.threads[step.thread].name;
                 html.leaf("span", &[("class", "who")], format!("{name} "));
-                self.what(html, step, next);
+                self.what(html, step, statement, next);
                 if let Some(changes) = changes {
                     html.text(" ");
                     html.leaf("span", &[("class", "values")], statement::joined(changes));
@@ -403,9 +407,8 @@ impl Drawing<'_> {
         });
     }
 
-    fn what(&self, html: &mut Html, step: &TraceStep, next: bool) {
+    fn what(&self, html: &mut Html, step: &TraceStep, statement: &str, next: bool) {
         if self.finding.kind.is_reached() && !is_event(step.kind) {
-            let statement = run::statement(step, &self.file.program);
             html.leaf("code", &[("class", "statement")], statement);
             return;
         }

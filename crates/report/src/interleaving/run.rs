@@ -13,13 +13,13 @@
 use crate::escape::visible;
 use crate::interleaving::table::{lay_out, section, section_width};
 use crate::interleaving::{Detail, Row, RowRole, received, with_calls};
-use crate::statement::{self, ShownValue};
+use crate::statement::{self, Definitions, ShownValue};
 use crate::terminal::Terminal;
 use crate::text::fill;
-use selvedge_base::{Id, Place};
+use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
-    Action, Edge, Expr, FailureKind, Move, ProcedureId, Program, Stacks, StepKind, ThreadId, Trace,
-    TraceStep, Valuation, Variable,
+    Action, Edge, EdgeId, Expr, FailureKind, Move, ProcedureId, Program, Stacks, StepKind,
+    ThreadId, Trace, TraceStep, Valuation, Variable,
 };
 
 /// The globals at first and then the run, as [`render`] has it.
@@ -54,6 +54,7 @@ pub fn render(trace: &Trace, program: &Program, detail: Detail, terminal: Termin
 /// The transactions of a run, one below the other.
 fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Terminal) -> String {
     let shown = with_calls(trace, program, |step| touches(step, program));
+    let statements = statements(trace, program);
     let mut values = Values::new(trace, program);
     let mut sections: Vec<(Option<u32>, Vec<Row<'_>>)> = Vec::new();
     let mut add = |transaction: Option<u32>, rows: Vec<Row<'static>>| match sections.last_mut() {
@@ -64,13 +65,14 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
         let depth = values.stack(step.thread).len().saturating_sub(1);
         let changed = values.after(step);
         if shown[at] || detail == Detail::Everything {
-            let rows = step_rows(step, depth, &changed, program, Vec::new());
+            let row = row(step, &statements[at], depth);
+            let rows = step_rows(row, step, &changed, program, Vec::new());
             add(trace.transactions.get(at).copied(), rows);
         }
     }
-    for step in &trace.next {
+    for (step, text) in trace.next.iter().zip(&statements[trace.steps.len()..]) {
         let depth = values.stack(step.thread).len().saturating_sub(1);
-        add(None, vec![Row { role: RowRole::Pending, ..row(step, depth, program) }]);
+        add(None, vec![Row { role: RowRole::Pending, ..row(step, text, depth) }]);
     }
     let all = sections.iter().flat_map(|(_, rows)| rows);
     let width = section_width(all, program, terminal);
@@ -91,7 +93,7 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
 /// accesses a location (a lost update is a read and a write that may both change nothing), touches a
 /// lock or another thread, or fails.
 fn touches(step: &TraceStep, program: &Program) -> bool {
-    let changes = !step.changes.is_empty() && !matches!(step.kind, StepKind::Call(_));
+    let changes = shows_changes(step, program) && !matches!(step.kind, StepKind::Call(_));
     let action = step.step.edge().map(|edge| program.edges[edge].action);
     let meets_others = matches!(
         action,
@@ -115,15 +117,31 @@ fn touches(step: &TraceStep, program: &Program) -> bool {
     step.fails.is_some() || changes || meets_others
 }
 
+/// Whether a step changes a variable of the text.
+fn shows_changes(step: &TraceStep, program: &Program) -> bool {
+    let source = step.step.edge().map(|edge| program.edges[edge].source);
+    // What a call or a return changes belongs to another procedure than its edge.
+    let leaves = matches!(step.kind, StepKind::Call(_) | StepKind::Return(_));
+    let owner = source.filter(|_| !leaves);
+    let owner = owner.map(|source| program.nodes[source]);
+    step.changes.iter().any(|&(variable, _)| match (variable, owner) {
+        (Variable::Global(id), _) => !statement::is_hidden(&program.globals[id].name),
+        (Variable::Local(_), Some(owner)) => {
+            !statement::is_hidden(program.variable_name(owner, variable))
+        }
+        (Variable::Local(_), None) => true,
+    })
+}
+
 /// A step, and below it the values that it changed where the statement does not say them.
 fn step_rows<'a>(
+    row: Row<'a>,
     step: &TraceStep,
-    depth: usize,
     changed: &[(&str, ShownValue<'_>)],
     program: &Program,
     with: Vec<Row<'a>>,
 ) -> Vec<Row<'a>> {
-    let row = Row { with, ..row(step, depth, program) };
+    let row = Row { with, ..row };
     let below = (!changed.is_empty() && !says_its_values(step, program))
         .then(|| remark(&row, &format!("[{}]", statement::joined(changed))));
     std::iter::once(row).chain(below).collect()
@@ -132,6 +150,7 @@ fn step_rows<'a>(
 /// The rows of a run.
 pub(crate) fn rows<'a>(trace: &Trace, program: &'a Program, detail: Detail) -> Vec<Row<'a>> {
     let shown = with_calls(trace, program, |step| matters(step, program));
+    let statements = statements(trace, program);
     let mut values = Values::new(trace, program);
     let mut rows = Vec::new();
     for (at, step) in trace.steps.iter().enumerate() {
@@ -140,7 +159,8 @@ pub(crate) fn rows<'a>(trace: &Trace, program: &'a Program, detail: Detail) -> V
         if shown[at] || detail == Detail::Everything {
             let open = |thread| values.stack(thread).len().saturating_sub(1);
             let with = received(step, program, open);
-            rows.extend(step_rows(step, depth, &changed, program, with));
+            let row = row(step, &statements[at], depth);
+            rows.extend(step_rows(row, step, &changed, program, with));
         }
         if trace.steps.get(at + 1).is_some_and(|next| next.thread != step.thread) {
             rows.extend(stays_open(trace, at, values.stack(step.thread), program));
@@ -188,33 +208,62 @@ impl<'p> Values<'p> {
     }
 }
 
-/// What a step does, in the words of the program.
-pub(crate) fn statement(step: &TraceStep, program: &Program) -> String {
+/// The statements of the steps of a run, and of those that threads are about to take, in the words of the
+/// text.
+pub(crate) fn statements(trace: &Trace, program: &Program) -> Vec<String> {
+    let mut open: IdVec<ThreadId, Vec<Definitions>> =
+        program.threads.iter().map(|_| vec![Definitions::new()]).collect();
+    let mut texts = Vec::with_capacity(trace.steps.len() + trace.next.len());
+    for step in &trace.steps {
+        let stack = &mut open[step.thread];
+        texts.push(in_words_of_text(step, program, stack.last()));
+        if let (Some(edge), Some(top)) = (step.step.edge(), stack.last_mut()) {
+            statement::define(program, &program.edges[edge], top);
+        }
+        match step.kind {
+            StepKind::Call(_) => stack.push(Definitions::new()),
+            StepKind::Return(_) => _ = stack.pop(),
+            _ => {}
+        }
+    }
+    let next = trace.next.iter();
+    texts.extend(next.map(|step| in_words_of_text(step, program, open[step.thread].last())));
+    texts
+}
+
+/// What a step does, in the words of the text.
+fn in_words_of_text(
+    step: &TraceStep,
+    program: &Program,
+    definitions: Option<&Definitions>,
+) -> String {
+    let statement =
+        |edge: EdgeId| statement::statement_with(program, &program.edges[edge], definitions);
     match step.step {
         Move::Edge(edge) => {
-            let statement = statement::statement(program, &program.edges[edge]);
+            let statement = statement(edge);
             let receivers = step.receivers.iter();
             let names: Vec<&str> =
                 receivers.map(|one| program.threads[one.thread].name.as_str()).collect();
             if names.is_empty() { statement } else { format!("{statement} ({})", names.join(", ")) }
         }
         Move::With(edge, partner) => {
-            let statement = statement::statement(program, &program.edges[edge]);
-            format!("{statement} ({})", program.threads[partner].name)
+            format!("{} ({})", statement(edge), program.threads[partner].name)
         }
         Move::Return => "return".to_owned(),
     }
 }
 
-/// What a step does, as a remark about its thread: `T1: x := T`. Names are escaped for the screen.
-pub(crate) fn sentence(step: &TraceStep, program: &Program) -> String {
+/// What a step does, given its statement, as a remark about its thread: `T1: x := T`. Names are escaped for
+/// the screen.
+pub(crate) fn sentence(step: &TraceStep, statement: &str, program: &Program) -> String {
     let who = &program.threads[step.thread].name;
     let fails = failure(step, " ");
-    visible(&format!("{who}: {}{fails}", statement(step, program))).into_owned()
+    visible(&format!("{who}: {statement}{fails}")).into_owned()
 }
 
-fn row<'a>(step: &TraceStep, depth: usize, program: &Program) -> Row<'a> {
-    let text = statement(step, program) + &failure(step, "  ");
+fn row<'a>(step: &TraceStep, statement: &str, depth: usize) -> Row<'a> {
+    let text = statement.to_owned() + &failure(step, "  ");
     Row {
         thread: step.thread,
         depth,
@@ -255,7 +304,7 @@ fn remark<'a>(row: &Row<'_>, text: &str) -> Row<'a> {
 /// Whether a step belongs to the short form: it changes something (what a call does to the locals that
 /// it opens is no such change), it fails, or its statement matters.
 pub(crate) fn matters(step: &TraceStep, program: &Program) -> bool {
-    let changes = !step.changes.is_empty() && !matches!(step.kind, StepKind::Call(_));
+    let changes = shows_changes(step, program) && !matches!(step.kind, StepKind::Call(_));
     step.fails.is_some()
         || changes
         || step.step.edge().is_some_and(|edge| matters_always(&program.edges[edge], program))

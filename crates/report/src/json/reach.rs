@@ -314,6 +314,7 @@ struct Step<'a> {
 
 fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
     let mut values = run::Values::new(trace, program);
+    let statements = run::statements(trace, program);
     let mut all = Vec::with_capacity(trace.steps.len());
     let mut last = None;
     let (mut context, mut round) = (0, 0);
@@ -328,6 +329,10 @@ fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
         }
         last = Some(step.thread);
         let (action, object) = match step.step.edge().map(|edge| &program.edges[edge]) {
+            Some(edge) if matches!(edge.action, Action::Assert(_)) => {
+                let asserted = statements[at].strip_prefix("assert ");
+                (statement::action(program, edge), asserted.map(str::to_owned))
+            }
             Some(edge) => (statement::action(program, edge), statement::object(program, edge)),
             None => ("return", None),
         };

@@ -27,6 +27,7 @@ const MOST: usize = 2_500;
 pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<CodeFlow<'a>> {
     let program = &reporter.file.program;
     let mut now = Standings::new(program);
+    let statements = run::statements(&finding.trace, program);
     let mut values = run::Values::new(&finding.trace, program);
     let taken = finding.trace.steps.len();
     let pending = finding.trace.next.len();
@@ -51,7 +52,7 @@ pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<C
         let what = if !is_taken {
             pending_sentence(step.thread, step.kind, owner, program)
         } else if finding.kind.is_reached() {
-            run::sentence(step, program)
+            run::sentence(step, &statements[at], program)
         } else {
             sentence(step.thread, step.kind, program)
         };
