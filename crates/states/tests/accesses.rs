@@ -7,8 +7,8 @@
 
 use selvedge_base::{Budget, Id};
 use selvedge_program::{
-    Action, Annotation, Expr, FailureKind, GlobalId, ProcedureId, Program, Successors, ThreadId,
-    Type, Unknown, Variable, text,
+    Action, Annotation, Expr, GlobalId, ProcedureId, Program, Successors, ThreadId, Type, Unknown,
+    Variable, text,
 };
 use selvedge_replay::run::{State, Touched, View};
 use selvedge_states::{
