@@ -67,6 +67,12 @@ const SUITES: &[(&str, &str, &str, &[&str])] = &[
         &["ltl"],
     ),
     ("relation", "questions as a relation against one by one", "selvedge-analysis", &["relation"]),
+    (
+        "dead-ends",
+        "checks against `reach --deadlocks`, also of all examples and of corpus/bp",
+        "selvedge-library",
+        &["dead_ends"],
+    ),
     ("shards", "checks in parts against checks in one run", "selvedge-library", &["shards"]),
     (
         "reach",

@@ -45,7 +45,7 @@ pub use deadlocks::{
 };
 pub use driver::{InternalError, Options, Progress, Report, answer};
 pub use lock_order::lock_order;
-pub use prepared::Prepared;
+pub use prepared::{Prepared, nests};
 pub use registry::{Declaration, EngineKind, QuestionKind};
 pub use relation::{Listing, QuestionPart, RelationReport, answer_relation, answer_relation_part};
 pub use selvedge_bounded::projection;

@@ -9,8 +9,8 @@
 use selvedge_base::{Budget, Diagnostic, IdVec};
 use selvedge_bounded::slice::Slices;
 use selvedge_locks::behaviour::Behaviours;
-use selvedge_lower::Events;
-use selvedge_program::{Alphabet, Features, Program, ThreadId, Unknown, alphabets};
+use selvedge_lower::{Events, Scopes};
+use selvedge_program::{Alphabet, Features, Program, Successors, ThreadId, Unknown, alphabets};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -95,6 +95,11 @@ impl PreparedEvents {
     pub fn behaviours(&self, budget: &Budget) -> Result<Rc<Behaviours>, Unknown> {
         lowered(&self.behaviours, &self.events.program, budget)
     }
+}
+
+/// Whether every procedure of a valid program nests its locks and units.
+pub fn nests(program: &Program) -> bool {
+    Scopes::new(program, &Successors::new(program)).is_ok()
 }
 
 fn lowered(known: &Lowered, program: &Program, budget: &Budget) -> Result<Rc<Behaviours>, Unknown> {

@@ -55,7 +55,7 @@ pub enum QuestionKind {
     Deadlock,
     /// Assertions, labels, states.
     Reach,
-    /// Whether all threads can stop before they have ended.
+    /// Dead ends: no thread can move, and one has not ended.
     Stuck,
     /// Formulas about runs.
     Temporal,
@@ -81,7 +81,7 @@ impl QuestionKind {
             Self::Race => "races",
             Self::Deadlock => "deadlocks",
             Self::Reach => "what can be reached",
-            Self::Stuck => "where no thread can move",
+            Self::Stuck => "dead ends",
             Self::Temporal => "temporal formulas",
         }
     }

@@ -130,7 +130,7 @@ fn processes_agree() {
                 (Goal::Failure, Reduction::None, true),
                 (Goal::Failure, Reduction::Transactions, true),
                 (Goal::Failure, Reduction::Transactions, false),
-                (Goal::Deadlock, Reduction::LeftMovers, false),
+                (Goal::DeadEnd, Reduction::LeftMovers, false),
             ] {
                 let options = SearchOptions {
                     reduction,

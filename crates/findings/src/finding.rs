@@ -25,7 +25,7 @@ pub enum FindingKind {
     Property,
     /// Threads wait for each other in a cycle.
     Deadlock,
-    /// No thread can move, and one has not ended.
+    /// A dead end: no thread can move, and one has not ended.
     Stuck,
     /// Two units of work conflict in a cycle.
     Atomicity,

@@ -98,9 +98,10 @@ fn kind(question: &Question) -> Option<FindingKind> {
     })
 }
 
-/// Where to look: at the steps that meet, at those that an automaton follows, at the last one.
+/// Where to look: at the steps that meet, at those that an automaton follows, at those that no thread of a
+/// dead end can take, at the last one.
 fn places(kind: FindingKind, trace: &Trace) -> Vec<Place> {
-    if kind.is_reached() {
+    if kind.is_reached() && kind != FindingKind::Stuck {
         return trace.steps.last().map(|step| step.place).into_iter().collect();
     }
     let marked = trace.steps.iter().filter(|step| step.matched.is_some());
@@ -170,7 +171,8 @@ fn one_of(
     };
     let mut threads = question.threads();
     if kind.is_reached() {
-        let moves = |&id: &ThreadId| trace.steps.iter().any(|step| step.thread == id);
+        let steps = || trace.steps.iter().chain(&trace.next);
+        let moves = |&id: &ThreadId| steps().any(|step| step.thread == id);
         threads = program.threads.ids().filter(moves).collect();
     }
     let finding = Finding {

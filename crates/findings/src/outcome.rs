@@ -21,6 +21,8 @@ pub struct Checked {
     pub unreached: Vec<Place>,
     /// A warning for each engine that ended with an internal error where another one answered.
     pub faults: Vec<Diagnostic>,
+    /// The kinds of which nothing is claimed, although they could be asked about.
+    pub not_asked: Vec<FindingKind>,
 }
 
 /// How many questions of one kind were asked of a file, and what became of them.
@@ -76,6 +78,8 @@ pub struct CheckedFile {
     pub open: Vec<String>,
     /// What was left out of the program wherever the rest suffices.
     pub left_out: Vec<String>,
+    /// The kinds of which nothing is claimed, although they could be asked about.
+    pub not_asked: Vec<FindingKind>,
     /// What was asked and what is assumed, where the language does not say it.
     pub claims: Vec<String>,
     /// The texts of other files that the program was made of, as far as they are at hand.

@@ -7,7 +7,8 @@ use crate::finding::FindingKind;
 use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
-    Access, AccessKind, Action, FailureKind, PatternQuestion, Program, Question, Resource,
+    Access, AccessKind, Action, EdgeId, FailureKind, Obstacle, PatternQuestion, Program, Question,
+    Resource,
     StepKind, ThreadId, Trace, TraceStep, UnitRole, Wait,
 };
 use std::fmt::{self, Write as _};
@@ -209,7 +210,7 @@ pub fn reached(program: &Program, kind: FindingKind, trace: &Trace, subject: &st
     match kind {
         FindingKind::Label => format!("Label `{subject}` is reached"),
         FindingKind::State => format!("State `{subject}` is reached"),
-        FindingKind::Stuck => "No thread can move, and not all have ended".to_owned(),
+        FindingKind::Stuck => dead_end(program, trace),
         FindingKind::Temporal => {
             let steps = trace.steps.len();
             match trace.repeats {
@@ -254,6 +255,67 @@ pub fn failure(kind: FailureKind) -> &'static str {
         FailureKind::Monitor => "a thread waits or notifies without holding the lock",
         FailureKind::Annotation => "an access breaks an annotation",
     }
+}
+
+/// Up to so many threads of a dead end are named in a sentence.
+const MOST_WAITING: usize = 4;
+
+/// That a run ends in a dead end, and what its threads wait for.
+fn dead_end(program: &Program, trace: &Trace) -> String {
+    let mut waiting: Vec<(ThreadId, Vec<String>)> = Vec::new();
+    for step in &trace.next {
+        let Some(obstacle) = step.waits_for else { continue };
+        let waits = waits(program, obstacle, &|name| format!("`{name}`"));
+        match waiting.last_mut() {
+            Some((thread, all)) if *thread == step.thread => all.push(waits),
+            _ => waiting.push((step.thread, vec![waits])),
+        }
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for (thread, waits) in waiting.iter().take(MOST_WAITING) {
+        parts.push(format!("{} {}", program.threads[*thread].name, waits.join(" or ")));
+    }
+    if waiting.len() > MOST_WAITING {
+        parts.push(format!("{} more threads wait", waiting.len() - MOST_WAITING));
+    }
+    format!("No thread can move: {}", parts.join("; "))
+}
+
+/// What a thread does that cannot take its next step: "waits for `l`, held by T2". `quoted` writes a name or
+/// a condition.
+pub fn waits(program: &Program, obstacle: Obstacle, quoted: &dyn Fn(&str) -> String) -> String {
+    let thread = |id: ThreadId| program.threads[id].name.as_str();
+    match obstacle {
+        Obstacle::Lock(lock, owner) => {
+            format!("waits for {}, held by {}", quoted(&program.locks[lock].name), thread(owner))
+        }
+        Obstacle::Notification(lock) => {
+            format!("waits for a notification about {}", quoted(&program.locks[lock].name))
+        }
+        Obstacle::Receiver(channel) => {
+            format!("waits for a receiver of {}", quoted(&program.channels[channel].name))
+        }
+        Obstacle::Sender(channel) => {
+            format!("waits for a sender over {}", quoted(&program.channels[channel].name))
+        }
+        Obstacle::End(other) => format!("waits for the end of {}", thread(other)),
+        Obstacle::Start(other) => format!("waits for the start of {}", thread(other)),
+        Obstacle::Unstarted(other) => format!("cannot start {} a second time", thread(other)),
+        Obstacle::Condition(edge) => match guard(program, edge) {
+            Some(condition) => format!("waits until {} holds", quoted(&condition)),
+            None => "waits for other values".to_owned(),
+        },
+        Obstacle::Nothing => "has no next step".to_owned(),
+    }
+}
+
+/// The condition under which an edge can be taken.
+pub fn guard(program: &Program, edge: EdgeId) -> Option<String> {
+    let edge = &program.edges[edge];
+    let guard = program.updates[edge.update?].guard.as_ref()?;
+    let owner = program.nodes[edge.source];
+    let names = |atom: Atom, f: &mut fmt::Formatter<'_>| program.write_atom(owner, atom, f);
+    Some(shown(guard, Readers::All, &names).to_string())
 }
 
 /// The condition that a step asserts.

@@ -7,11 +7,12 @@
 //! ([`crate::shard`]), and one concludes from the answers of all.
 //!
 //! # Invariants
-//! 1. Where lock histories say everything about deadlocks, these are cycles of waits; where values
-//!    decide who waits, they are states in which no thread can move.
+//! 1. A deadlock is a cycle of waits, a dead end a state in which no thread can move. Where values decide
+//!    who waits, or threads wait for more than nested locks, dead ends are asked about.
+//! 2. A dead end in which the threads of a deadlock wait for each other is no finding of its own.
 
 use crate::fixes::{Fixer, deadlocks_among};
-use crate::goals::Goals;
+use crate::goals::{DeadEnds, Goals};
 use crate::shard::FilePart;
 use selvedge_analysis::{
     DeadlockReport, InternalError, Options, Prepared, Progress, QuestionPart, RelationReport,
@@ -19,11 +20,11 @@ use selvedge_analysis::{
 };
 use selvedge_base::{Budget, Place};
 use selvedge_findings::outcome::{rank, separate, tally};
-use selvedge_findings::{Checked, Finding, FindingKind, group};
+use selvedge_findings::{Checked, Finding, FindingKind, Group, group};
 use selvedge_front_java::stages::JavaStage;
 use selvedge_program::{
-    Action, AddedUnits, Answer, NodeId, PATTERNS, Program, Question, QuestionRelation, Target,
-    TemporalQuestion, Units, Unknown, Verdict,
+    Action, AddedUnits, Answer, NodeId, Obstacle, PATTERNS, Program, Question, QuestionRelation,
+    Target, TemporalQuestion, TraceStep, Units, Unknown, Verdict,
 };
 use selvedge_report::describe::count;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +34,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct CheckOptions {
     /// The kinds of findings that are looked for.
     pub kinds: Vec<FindingKind>,
+    /// Whether the user chose them, so that each counts, however much it takes to decide it.
+    pub chosen: bool,
     /// The numbers of the atomicity patterns.
     pub patterns: Vec<u32>,
     /// What counts as a unit of the other thread.
@@ -50,6 +53,7 @@ impl Default for CheckOptions {
     fn default() -> Self {
         Self {
             kinds: FindingKind::CHECKED.to_vec(),
+            chosen: false,
             patterns: PATTERNS.iter().map(|pattern| pattern.number).collect(),
             units: Units::Exact,
             add_units: None,
@@ -179,6 +183,9 @@ pub struct KindAnswers {
     pub unasked: Option<Unknown>,
     /// The limit that was met before it was known what is to be asked, if one was.
     pub cut: Option<Unknown>,
+    /// Whether nobody chose the kind and no engine decides it of such a program, so that it counts as not
+    /// asked about.
+    pub not_asked: bool,
 }
 
 /// Asks everything about a program, or a part of it.
@@ -217,7 +224,14 @@ pub(crate) fn conclude(
     let mut open = BTreeSet::new();
     let mut groups = Vec::new();
     let mut deadlocks = None;
+    if options.kinds.contains(&FindingKind::Stuck) && goals.dead_ends == DeadEnds::OnRequest {
+        checked.not_asked.push(FindingKind::Stuck);
+    }
     for (kind, asked) in answers.kinds {
+        if asked.not_asked {
+            checked.not_asked.push(kind);
+            continue;
+        }
         groups.extend(group(program, &asked.answers, goals.subject(kind)));
         if kind == FindingKind::Deadlock {
             deadlocks = Some(deadlocks_among(&asked.answers, asked.unasked.as_ref()));
@@ -234,6 +248,7 @@ pub(crate) fn conclude(
         open.extend(asked.why.map(|why| why.to_string()));
         checked.tallies.push((kind, tally));
     }
+    one_cause(&mut groups);
     let may_be_fixed = groups.iter().any(|group| group.finding.kind.may_have_fix());
     let fixer = match options.fixes {
         // A change adds steps that the automaton of a restriction would read differently, so that it says
@@ -254,6 +269,22 @@ pub(crate) fn conclude(
     checked.open = open.into_iter().collect();
     checked.faults = prepared.faults();
     Ok(checked)
+}
+
+/// Leaves dead ends out that a deadlock explains: its threads wait for each other there.
+fn one_cause(groups: &mut Vec<Group>) {
+    let waits_for_threads =
+        |step: &&TraceStep| matches!(step.waits_for, Some(Obstacle::Lock(..) | Obstacle::End(_)));
+    // Copies of a thread wait at the same places.
+    let waits = |group: &Group| -> BTreeSet<Place> {
+        group.finding.trace.next.iter().filter(waits_for_threads).map(|step| step.place).collect()
+    };
+    let deadlocks = groups.iter().filter(|group| group.finding.kind == FindingKind::Deadlock);
+    let cycles: Vec<BTreeSet<Place>> = deadlocks.map(waits).collect();
+    groups.retain(|group| {
+        let explained = || cycles.iter().any(|cycle| cycle.is_subset(&waits(group)));
+        group.finding.kind != FindingKind::Stuck || !explained()
+    });
 }
 
 /// The kinds of findings, those whose questions cost least first.
@@ -418,11 +449,22 @@ impl Asking<'_, '_> {
         }
         let vacuous = u64::from(goals.is_out_of_reach(&question));
         let analysis = goals.options(&options.analysis);
+        let on_top = question == Question::Stuck && !options.chosen;
+        let limited = budget.part_with_steps(WORK_FOR_DEAD_ENDS);
+        let budget = if on_top { &limited } else { budget };
         let answers = answer(prepared, &[question], &analysis, budget, progress)?.answers;
-        let answers = answers.iter().flat_map(separate).collect();
-        Ok(KindAnswers { answers, vacuous, ..KindAnswers::default() })
+        let answers: Vec<Answer> = answers.iter().flat_map(separate).collect();
+        let open = |answer: &Answer| match &answer.verdict {
+            Verdict::Unknown(why) => !matches!(why, Unknown::Stopped(_)),
+            _ => false,
+        };
+        let not_asked = on_top && answers.iter().all(open);
+        Ok(KindAnswers { answers, vacuous, not_asked, ..KindAnswers::default() })
     }
 }
+
+/// Dead ends are found with so much work, or not at all, unless the user chooses them.
+const WORK_FOR_DEAD_ENDS: u64 = 20_000_000;
 
 /// Whether an assertion is reached is found with so much work, or not at all.
 const WORK_PER_ASSERTION: u64 = 200_000;

@@ -86,7 +86,8 @@ impl Config {
         let fixes = if self.fixes.unwrap_or(true) { Fixes::Look } else { Fixes::Skip };
         let add_units = self.add_units;
         let all = CheckOptions::default();
-        Ok(CheckOptions { kinds, patterns, units, add_units, fixes, ..all })
+        let chosen = self.only.is_some();
+        Ok(CheckOptions { kinds, chosen, patterns, units, add_units, fixes, ..all })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::cache::{Key, Store, get, put};
 use crate::check::{AllAnswers, CheckOptions, CheckWork, Fixes, ask_part, check_goals, conclude};
 use crate::edits::add_edits;
 use crate::formulas::ProjectFormulas;
-use crate::goals::{ERROR, Goals};
+use crate::goals::{DeadEnds, ERROR, Goals};
 use crate::java::{
     ClassBytes, JavaChecked, JavaClasses, JavaPart, JavaProgram, JavaSettings, JavaSites,
 };
@@ -161,7 +161,7 @@ impl Loaded {
         let decided = instance(program, &kinds, FEW_COPIES);
         self.copies = decided.limit;
         // How many copies decide what is reached is never known.
-        let asks = target.is_some() || Goals::new(&decided.program, language).has_search();
+        let asks = target.is_some() || Goals::new(&decided.program, language).may_be_long();
         let (program, few) = match given.take_if(|_| asks) {
             Some(given) => {
                 let few = instance(given, &[], FEW_COPIES);
@@ -311,6 +311,9 @@ impl Loaded {
             self.goals.errors = self.goals.errors.take().or(errors.map(|_| Vec::new()));
         }
         self.understand_formulas();
+        if options.chosen && self.goals.dead_ends == DeadEnds::OnRequest {
+            self.goals.dead_ends = DeadEnds::Asked;
+        }
         let Some(program) = &self.program else { return };
         let said = vacuity::lacking(program, self.places_in());
         // Who says what must not fail has said what must hold.
@@ -476,6 +479,7 @@ impl Loaded {
             tallies: checked.tallies,
             open: checked.open,
             left_out,
+            not_asked: checked.not_asked,
             claims: Vec::new(),
             sources: std::collections::BTreeMap::new(),
         }

@@ -4,7 +4,7 @@
 //! waits for whom.
 
 use crate::language::Language;
-use selvedge_analysis::{EngineKind, Options, QuestionKind};
+use selvedge_analysis::{EngineKind, Options, QuestionKind, nests};
 use selvedge_findings::FindingKind;
 use selvedge_program::{
     Action, Feature, Measure, NodeId, Program, Question, Target, TemporalQuestion,
@@ -12,6 +12,34 @@ use selvedge_program::{
 
 /// The label that no thread should reach.
 pub const ERROR: &str = "ERROR";
+
+/// Whether dead ends of a program are asked about: states in which a thread has not ended and no thread can
+/// move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeadEnds {
+    /// There is no question: no thread can wait, or the cycles of waits say everything about dead ends.
+    #[default]
+    Implied,
+    /// They are.
+    Asked,
+    /// Only if the user chooses them: `assume` filters runs there, so a correct program has dead ends.
+    OnRequest,
+}
+
+impl DeadEnds {
+    fn new(program: &Program, language: Language, follows_values: bool) -> Self {
+        let has = |waits: fn(Action) -> bool| program.edges.iter().any(|edge| waits(edge.action));
+        match language {
+            Language::Boolean | Language::Pushdown => Self::OnRequest,
+            _ if has(can_wait) || follows_values && has(acquires) => Self::Asked,
+            // A thread that ends with a lock blocks others without a cycle.
+            _ if has(acquires) && !nests(program) => Self::Asked,
+            // A guard that no step of EML has may filter runs.
+            Language::TextForm if has_guards(program) => Self::OnRequest,
+            _ => Self::Implied,
+        }
+    }
+}
 
 /// What can be asked of a program beside races and atomicity.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -31,8 +59,8 @@ pub struct Goals {
     pub follows_values: bool,
     /// Whether lock histories alone decide nothing, so that a search may not end.
     pub beyond_locks: bool,
-    /// Whether a thread can wait for something that another one does.
-    pub can_wait: bool,
+    /// Whether dead ends are asked about.
+    pub dead_ends: DeadEnds,
     /// Whether it is a pushdown system, whose contexts are counted.
     pub pushdown: bool,
     /// How many threads a start site may start, if some had to be cut off.
@@ -56,13 +84,14 @@ impl Goals {
             features.without(engine.declaration().features.iter().copied().collect()).is_empty()
         };
         let mut deciding = EngineKind::deciding(&[QuestionKind::Deadlock]).into_iter();
+        let follows_values = !deciding.any(takes);
         Self {
             can_fail: can_fail(program, language),
             more_can_fail: more_can_fail(program, language),
             errors: (!errors.is_empty()).then_some(errors),
-            follows_values: !deciding.any(takes),
+            follows_values,
             beyond_locks: !takes(EngineKind::Tupling),
-            can_wait: program.edges.iter().any(|edge| can_wait(edge.action)),
+            dead_ends: DeadEnds::new(program, language, follows_values),
             pushdown: language == Language::Pushdown,
             ..Self::default()
         }
@@ -86,7 +115,7 @@ impl Goals {
                 self.errors.clone().map(|nodes| Question::Reach(Target::Label(nodes)))
             }
             FindingKind::State => self.target.clone().map(|(_, target)| Question::Reach(target)),
-            FindingKind::Stuck => (self.follows_values && self.can_wait).then_some(Question::Stuck),
+            FindingKind::Stuck => (self.dead_ends == DeadEnds::Asked).then_some(Question::Stuck),
             _ => None,
         }
     }
@@ -118,6 +147,11 @@ impl Goals {
     }
 
     /// Whether something is searched for whose cost is not known.
+    pub fn may_be_long(&self) -> bool {
+        self.has_search() || self.dead_ends == DeadEnds::Asked
+    }
+
+    /// Whether something is searched for that the texts of the program ask.
     pub fn has_search(&self) -> bool {
         self.beyond_locks
             || self.can_fail
@@ -141,23 +175,39 @@ fn more_can_fail(program: &Program, language: Language) -> bool {
     values || checked.into_iter().any(|feature| features.contains(feature))
 }
 
-/// Whether a thread may have to wait for another one before this.
+/// Whether a thread may have to wait at such a step for something that is no lock.
 fn can_wait(action: Action) -> bool {
-    !matches!(
-        action,
+    match action {
+        // An atomic section waits until some way through it ends.
+        Action::BeginAtomic
+        | Action::Wait(_)
+        | Action::Resume(_)
+        | Action::Send(_)
+        | Action::Recv(_)
+        | Action::Start(_)
+        | Action::Join(_) => true,
         Action::Skip
-            | Action::Read(_)
-            | Action::Write(_)
-            | Action::Release(_)
-            | Action::BeginUnit
-            | Action::EndUnit
-            | Action::BeginAtomic
-            | Action::EndAtomic
-            | Action::Call(_)
-            | Action::Return(_)
-            | Action::Assert(_)
-            | Action::Start(_)
-            | Action::Notify(_)
-            | Action::NotifyAll(_)
-    )
+        | Action::Read(_)
+        | Action::Write(_)
+        | Action::Acquire(_)
+        | Action::Release(_)
+        | Action::BeginUnit
+        | Action::EndUnit
+        | Action::EndAtomic
+        | Action::Call(_)
+        | Action::Return(_)
+        | Action::Assert(_)
+        | Action::Notify(_)
+        | Action::NotifyAll(_)
+        | Action::Post(_)
+        | Action::Broadcast(_) => false,
+    }
+}
+
+fn acquires(action: Action) -> bool {
+    matches!(action, Action::Acquire(_))
+}
+
+fn has_guards(program: &Program) -> bool {
+    program.updates.iter().any(|update| update.guard.is_some() || update.constraint.is_some())
 }

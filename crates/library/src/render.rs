@@ -237,6 +237,7 @@ fn checked_file(answers: &Answers<'_>) -> CheckedFile {
         tallies: checked.tallies,
         open: checked.open,
         left_out: left_out.clone(),
+        not_asked: Vec::new(),
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }

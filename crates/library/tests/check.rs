@@ -21,6 +21,7 @@ fn options(fixes: Fixes) -> CheckOptions {
         kinds: FindingKind::ALL.to_vec(),
         patterns: (1..=32).collect(),
         units: Units::Exact,
+        chosen: false,
         add_units: None,
         analysis: Options::new(Some(EngineKind::Tupling)),
         fixes,

@@ -74,6 +74,6 @@ pub use searched::{
 };
 pub use sharing::{Sharing, Unshared, unshare};
 pub use successors::Successors;
-pub use trace::{Stacks, StepKind, Trace, TraceReceiver, TraceStep};
+pub use trace::{Obstacle, Stacks, StepKind, Trace, TraceReceiver, TraceStep};
 pub use verdict::{Failure, Fault, Unknown, Verdict};
 pub use witness::{Move, Receiver, Witness, WitnessStep};

@@ -88,8 +88,8 @@ pub enum Question {
     Deadlock(Deadlock),
     /// Can this be reached?
     Reach(Target),
-    /// Can the program stop with no thread able to move, and a started one not ended? An atomic section
-    /// is one step here: a thread in front of one that it cannot get through cannot move.
+    /// Is there a dead end: no thread can move, and a started one has not ended? An atomic section is one step
+    /// here: a thread in front of one that it cannot get through cannot move.
     Stuck,
     /// Which states can be reached?
     States,

@@ -93,6 +93,29 @@ pub struct TraceReceiver {
     pub place: Place,
 }
 
+/// What a thread waits for that cannot take its next step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Obstacle {
+    /// A lock, which this thread holds.
+    Lock(LockId, ThreadId),
+    /// A notification about a lock.
+    Notification(LockId),
+    /// A thread that receives over a channel.
+    Receiver(ChannelId),
+    /// A thread that sends over a channel.
+    Sender(ChannelId),
+    /// The end of a thread.
+    End(ThreadId),
+    /// A thread that was not started yet, to start it: this one was.
+    Unstarted(ThreadId),
+    /// The start of a thread, which comes before the one of its next copy.
+    Start(ThreadId),
+    /// The condition of an edge.
+    Condition(EdgeId),
+    /// The program has no step from here on, whatever others do.
+    Nothing,
+}
+
 /// A step of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceStep {
@@ -114,6 +137,8 @@ pub struct TraceStep {
     pub changes: Vec<(Variable, Value)>,
     /// How it fails, if it does.
     pub fails: Option<FailureKind>,
+    /// What the thread waits for, where it is about to take the step and cannot.
+    pub waits_for: Option<Obstacle>,
 }
 
 impl TraceStep {
@@ -128,6 +153,7 @@ impl TraceStep {
             matched: None,
             changes: Vec::new(),
             fails: None,
+            waits_for: None,
         }
     }
 }
@@ -150,7 +176,8 @@ pub struct Trace {
     /// How it fails, if it does: in its last step, or at first if it has none.
     pub fails: Option<FailureKind>,
     /// The steps that threads are about to take at the end, for questions about a single moment: the
-    /// two accesses of a race, the blocked acquisitions of a deadlock in the order of the cycle.
+    /// two accesses of a race, the blocked acquisitions of a deadlock in the order of the cycle, every
+    /// step that a thread of a dead end cannot take.
     pub next: Vec<TraceStep>,
 }
 

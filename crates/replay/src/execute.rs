@@ -23,6 +23,7 @@
 
 use crate::check::{check_automaton, check_pattern};
 use crate::moment::{check_deadlock, check_race};
+use crate::obstacles::obstacles;
 use crate::question::question_error;
 use crate::run::{Record, Refusal, State, is_in_target, is_stuck};
 use crate::step::Scheduled;
@@ -153,9 +154,11 @@ pub fn replay_within(
         }
         Question::Stuck => {
             if !is_stuck(program, last) {
-                let message = "a thread can still move at the end, or all have ended";
+                let message =
+                    "the run ends in no dead end: a thread can still move, or all have ended";
                 return Err(ReplayError::whole(message.to_owned()));
             }
+            trace.next = obstacles(program, last);
         }
         // Every run answers the question which states there are.
         Question::States | Question::Temporal(_) => {}
@@ -228,6 +231,7 @@ pub(crate) fn run_with(
             matched,
             changes,
             fails,
+            waits_for: None,
         });
     }
     let (globals, locals) = (witness.globals.clone(), witness.locals.clone());

@@ -40,6 +40,7 @@ mod check;
 pub mod execute;
 pub mod exhaustive;
 mod moment;
+mod obstacles;
 pub mod question;
 pub mod restriction;
 pub mod run;

@@ -18,8 +18,8 @@ use crate::execute::thread_name;
 use crate::run::State;
 use selvedge_program::moment::access_conditions;
 use selvedge_program::{
-    Action, Deadlock, Edge, EdgeId, Expr, LockId, Move, Program, Race, Resource, StepKind,
-    ThreadId, TraceStep,
+    Action, Deadlock, Edge, EdgeId, Expr, LockId, Move, Obstacle, Program, Race, Resource,
+    StepKind, ThreadId, TraceStep,
 };
 
 /// The accesses of a race, if the state is one.
@@ -107,7 +107,11 @@ pub(crate) fn check_deadlock(
                 name()
             ));
         }
-        next.push(about_to(program, thread, edge, kind));
+        let waits_for = Some(match wait.wants {
+            Resource::Lock(lock) => Obstacle::Lock(lock, following.thread),
+            Resource::End(joined) => Obstacle::End(joined),
+        });
+        next.push(TraceStep { waits_for, ..about_to(program, thread, edge, kind) });
     }
     Ok(next)
 }

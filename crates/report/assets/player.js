@@ -289,8 +289,8 @@ function showState(position) {
     card.append(calls(file, thread, own.calls), held);
     if (isNext(finding, position)) {
       for (const step of finding.next.filter((one) => one[0] === thread)) {
-        const waits = make("p", "waits", step[1] === ACQUIRE ? "waits for " : `about to ${WOULD[step[1]]} `);
-        const name = objectName(finding, step);
+        const waits = make("p", "waits", step[5] ?? (step[1] === ACQUIRE ? "waits for " : `about to ${WOULD[step[1]]} `));
+        const name = step[5] ? "" : objectName(finding, step);
         if (name) waits.append(make("b", step[1] === ACQUIRE ? lockClass(step[2]) : "", name));
         card.append(waits);
       }

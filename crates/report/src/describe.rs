@@ -5,11 +5,12 @@
 //! 1. Names of the model are escaped ([`visible`]) in everything that is meant for the screen.
 
 use crate::escape::visible;
+use selvedge_findings::reason::waits;
 use selvedge_findings::{Finding, FindingKind};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
     Access, AccessKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuestion, Program,
-    Question, Resource, Restriction, StepKind, Target, ThreadId, UnitRole,
+    Question, Resource, Restriction, StepKind, Target, ThreadId, TraceStep, UnitRole,
 };
 use std::fmt::Display;
 
@@ -60,7 +61,7 @@ pub fn asked(question: &Question, program: &Program) -> String {
         Question::Reach(Target::Assertion) => "an assertion fails".to_owned(),
         Question::Reach(Target::Label(_)) => "a label is reached".to_owned(),
         Question::Reach(Target::State(_)) => "a state is reached".to_owned(),
-        Question::Stuck => "no thread can move".to_owned(),
+        Question::Stuck => "dead end".to_owned(),
         Question::States => "which states are reached".to_owned(),
         Question::Temporal(temporal) => visible(&temporal.text).into_owned(),
     }
@@ -141,6 +142,14 @@ pub fn proved(kind: FindingKind) -> &'static str {
     }
 }
 
+/// A kind of finding of which nothing is claimed, with the command that asks about it.
+pub fn not_asked(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Stuck => "dead ends (`reach --deadlocks`)",
+        other => kind_name(other),
+    }
+}
+
 /// `l`, `the end of W`.
 pub fn resource(resource: Resource, program: &Program) -> String {
     match resource {
@@ -175,27 +184,17 @@ pub fn sentence(thread: ThreadId, kind: StepKind, program: &Program) -> String {
 }
 
 /// What a thread is about to do, as a sentence: ``T1 waits for `l`, held by T2``.
-pub fn pending_sentence(
-    thread: ThreadId,
-    kind: StepKind,
-    owner: Option<ThreadId>,
-    program: &Program,
-) -> String {
-    let who = visible(&program.threads[thread].name);
-    let what = visible(object(kind, program).unwrap_or_default());
-    let verb = match kind {
-        StepKind::Read(_) => "is about to read",
-        StepKind::Write(_) => "is about to write",
-        StepKind::Acquire(_) => "waits for",
-        StepKind::Join(_) => "waits for the end of",
-        other => return format!("{who} is about to {}", action(other)),
-    };
-    match owner {
-        Some(owner) => {
-            let owner = visible(&program.threads[owner].name);
-            format!("{who} {verb} `{what}`, held by {owner}")
-        }
-        None => format!("{who} {verb} `{what}`"),
+pub fn pending_sentence(step: &TraceStep, program: &Program) -> String {
+    let who = visible(&program.threads[step.thread].name);
+    if let Some(obstacle) = step.waits_for {
+        let waits = waits(program, obstacle, &|name| format!("`{name}`"));
+        return format!("{who} {}", visible(&waits));
+    }
+    let what = visible(object(step.kind, program).unwrap_or_default());
+    match step.kind {
+        StepKind::Read(_) => format!("{who} is about to read `{what}`"),
+        StepKind::Write(_) => format!("{who} is about to write `{what}`"),
+        other => format!("{who} is about to {}", action(other)),
     }
 }
 

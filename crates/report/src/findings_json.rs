@@ -24,11 +24,12 @@
 //! | `findings[].fix` | `text` and `places` of a change after which the finding is gone, or null |
 //! | `findings[].confirmation` | with `--confirm` only: whether the program did it when it was run (`reproduced`), and in which run or why not (`text`) |
 //! | `findings[].witness` | the interleaving, with the steps of `selvedge atomicity`; not with `--no-witness` |
-//! | `findings[].next` | with a race or a deadlock only: the steps that the threads are about to take at the end |
+//! | `findings[].next` | with a race, a deadlock or a dead end only: the steps that the threads are about to take at the end; `waits_for` says what keeps a thread from its step |
 //! | `files[].tallies` | by rule: `questions`, `violated`, `safe`, `unknown` |
 //! | `files[].open` | why questions were left open, each reason once |
 //! | `files[].claims` | for programs in Java: what was asked and what is assumed, in words |
 //! | `files[].left_out` | what was left out of the program wherever the rest suffices for a proof, if something was |
+//! | `files[].not_asked` | of which kinds of findings nothing is claimed, and which command asks about them, if there are such |
 //! | `files[].restrictions` | `thread` and `automaton` for each thread of which only those runs count that the automaton can read, if there are such |
 //! | `complaints` | `severity`, `code`, `message`, `file`, `line`, `column` about input; a file with an `error` is not among the analysed ones |
 //! | `stats` | `files`, `questions`, `findings`, `suppressed`, `baseline`, `safe`, `unknown`, `seconds`, `peak_memory_bytes` |
@@ -38,6 +39,7 @@
 //! 1. The same findings give the same bytes, except for `seconds` and `peak_memory_bytes`.
 
 use crate::checks::Checks;
+use crate::describe::not_asked;
 use crate::json::{
     FORMAT, TOOL, Warning, WitnessEntry, Witnesses, json, restrictions, warnings, write_list,
 };
@@ -106,6 +108,10 @@ fn write_file(file: &CheckedFile, witnesses: Witnesses, out: &mut dyn Write) -> 
     }
     if !file.left_out.is_empty() {
         writeln!(out, "\"left_out\":{},", json(&file.left_out)?)?;
+    }
+    if !file.not_asked.is_empty() {
+        let kinds: Vec<&str> = file.not_asked.iter().map(|&kind| not_asked(kind)).collect();
+        writeln!(out, "\"not_asked\":{},", json(&kinds)?)?;
     }
     write!(out, "\"open\":{}}}", json(&file.open)?)
 }

@@ -10,7 +10,7 @@
 use crate::answers::BLOCKED_OVER_CHANNELS;
 use crate::causes;
 use crate::checks::{Checks, Totals};
-use crate::describe::{count, finding_name, kind_name, list, proved, restrictions};
+use crate::describe::{self, count, finding_name, kind_name, list, proved, restrictions};
 use crate::escape::visible;
 use crate::fit::wrap_lines;
 use crate::interleaving::{self, Detail};
@@ -518,12 +518,31 @@ fn coverage(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
         out.push_str(&fill(covered, terminal.width));
     }
     let channels = |file: &CheckedFile| file.program.features().contains(Feature::Channels);
-    if kinds.contains(&FindingKind::Deadlock) && checks.files.iter().any(channels) {
+    let alone = kinds.contains(&FindingKind::Deadlock) && !kinds.contains(&FindingKind::Stuck);
+    if alone && checks.files.iter().any(channels) {
         let text = format!("Not covered: {BLOCKED_OVER_CHANNELS}.");
         out.push_str(&fill(&text, terminal.width));
     }
     if kinds.contains(&FindingKind::Atomicity) {
         out.push_str(&fill("Not covered: cycles through three or more units.", terminal.width));
+    }
+    let mut not_asked: Vec<FindingKind> = Vec::new();
+    for &kind in checks.files.iter().flat_map(|file| &file.not_asked) {
+        if !not_asked.contains(&kind) {
+            not_asked.push(kind);
+        }
+    }
+    if !not_asked.is_empty() {
+        let word = terminal.paint(Tone::Open, "not asked");
+        let text = list(not_asked.into_iter().map(describe::not_asked));
+        let files = checks.files.iter().filter(|file| !file.not_asked.is_empty()).count();
+        let of = if checks.files.len() > 1 {
+            format!(" of {}", count(files, "file"))
+        } else {
+            String::new()
+        };
+        let text = fill(&format!("{text}{of}"), terminal.width.saturating_sub(11));
+        let _ = write!(out, "{word}: {}", text.trim_start());
     }
     if !vacuous.is_empty() {
         let word = terminal.paint(Tone::Open, "not asked");

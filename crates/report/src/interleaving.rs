@@ -29,8 +29,11 @@ use crate::statement::statement;
 use crate::terminal::{Terminal, Tone};
 use crate::text::render_run;
 use selvedge_base::{IdVec, Place};
+use selvedge_findings::reason::waits;
 use selvedge_findings::{Finding, FindingKind};
-use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceReceiver, TraceStep};
+use selvedge_program::{
+    LockId, Obstacle, Program, StepKind, ThreadId, Trace, TraceReceiver, TraceStep,
+};
 use std::borrow::Cow;
 
 /// How much of an interleaving to show.
@@ -297,9 +300,12 @@ pub(crate) fn pending_rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'
         };
         let text = pending_text(step, program).into();
         rows.push(row(text, step.place, RowRole::Pending, end.held[step.thread].clone()));
-        let owner = end.owner_of_wanted(step);
-        let owner =
-            owner.map(|owner| format!("(held by {})", visible(&program.threads[owner].name)));
+        let owner = match step.waits_for {
+            Some(Obstacle::Lock(_, owner)) => {
+                Some(format!("(held by {})", visible(&program.threads[owner].name)))
+            }
+            _ => None,
+        };
         let held = &end.held[step.thread];
         let held = (!held.is_empty()).then(|| holds(held, program));
         for remark in owner.into_iter().chain(held) {
@@ -309,14 +315,14 @@ pub(crate) fn pending_rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'
     rows
 }
 
-/// `about to write x`, `waits for l`.
-pub(crate) fn pending_text(step: &TraceStep, program: &Program) -> String {
-    match step.kind {
-        StepKind::Acquire(lock) => format!("waits for {}", visible(&program.locks[lock].name)),
-        StepKind::Join(thread) => {
-            format!("waits for the end of {}", visible(&program.threads[thread].name))
+/// `about to write x`, `waits for l`. The holder of a lock is in a remark of its own.
+fn pending_text(step: &TraceStep, program: &Program) -> String {
+    match step.waits_for {
+        Some(Obstacle::Lock(lock, _)) => {
+            format!("waits for {}", visible(&program.locks[lock].name))
         }
-        kind => format!("about to {}", step_text(kind, program)),
+        Some(obstacle) => visible(&waits(program, obstacle, &str::to_owned)).into_owned(),
+        None => format!("about to {}", step_text(step.kind, program)),
     }
 }
 

@@ -31,10 +31,13 @@ use crate::diagnostic::Source;
 use crate::places::PlaceFields;
 use crate::replay_json::Replay;
 use selvedge_base::{Diagnostic, LineIndex, Place};
+use selvedge_findings::reason::guard;
 use selvedge_program::{
-    Program, Question, Refined, Statistics, Trace, TraceReceiver, TraceStep, Units,
+    ChannelId, LockId, Obstacle, Program, Question, Refined, Statistics, ThreadId, Trace,
+    TraceReceiver, TraceStep, Units,
 };
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Whether the interleavings are part of the output.
@@ -231,6 +234,42 @@ struct Step<'a> {
     with: Vec<ReceiverEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matched: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits_for: Option<ObstacleFields<'a>>,
+}
+
+/// What a thread waits for that cannot take a step.
+#[derive(Serialize)]
+struct ObstacleFields<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holder: Option<&'a str>,
+}
+
+impl<'a> ObstacleFields<'a> {
+    fn new(obstacle: Obstacle, program: &'a Program) -> Self {
+        let thread = |id: ThreadId| program.threads[id].name.as_str();
+        let lock = |id: LockId| program.locks[id].name.as_str();
+        let channel = |id: ChannelId| program.channels[id].name.as_str();
+        let (kind, name) = match obstacle {
+            Obstacle::Lock(wanted, _) => ("lock", Some(lock(wanted).into())),
+            Obstacle::Notification(on) => ("notification", Some(lock(on).into())),
+            Obstacle::Receiver(over) => ("receiver", Some(channel(over).into())),
+            Obstacle::Sender(over) => ("sender", Some(channel(over).into())),
+            Obstacle::End(other) => ("end", Some(thread(other).into())),
+            Obstacle::Start(other) => ("start", Some(thread(other).into())),
+            Obstacle::Unstarted(other) => ("unstarted", Some(thread(other).into())),
+            Obstacle::Condition(edge) => ("condition", guard(program, edge).map(Cow::Owned)),
+            Obstacle::Nothing => ("nothing", None),
+        };
+        let holder = match obstacle {
+            Obstacle::Lock(_, holder) => Some(thread(holder)),
+            _ => None,
+        };
+        Self { kind, name, holder }
+    }
 }
 
 /// Who receives in the step of another thread, and where.
@@ -261,6 +300,7 @@ impl<'a> Step<'a> {
             place: PlaceFields::new(step.place, program),
             with: ReceiverEntry::all(step, program),
             matched: step.matched,
+            waits_for: step.waits_for.map(|obstacle| ObstacleFields::new(obstacle, program)),
         }
     }
 }

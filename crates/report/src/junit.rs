@@ -17,7 +17,7 @@
 
 use crate::causes::sentences;
 use crate::checks::{Checks, Standing, all_findings};
-use crate::describe::{count, finding_name, kind_name, proved};
+use crate::describe::{count, finding_name, kind_name, not_asked, proved};
 use crate::escape::visible;
 use crate::findings_text::render_finding;
 use crate::interleaving::Detail;
@@ -72,6 +72,10 @@ fn suite(file: &CheckedFile) -> TestSuite {
                 suite.add_test_case(case(&file.file, &name, error("unknown", &message)));
             }
         }
+    }
+    for &kind in &file.not_asked {
+        let (name, why) = (format!("no {}", kind_name(kind)), not_asked(kind));
+        suite.add_test_case(case(&file.file, &name, skipped(&format!("not asked: {why}"))));
     }
     if !file.claims.is_empty() {
         suite.set_system_out(line(&file.claims.join(" ")));

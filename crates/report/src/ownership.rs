@@ -48,13 +48,6 @@ impl Standings {
             _ => {}
         }
     }
-
-    /// Who holds the lock that the thread of a pending step is about to acquire.
-    pub fn owner_of_wanted(&self, step: &TraceStep) -> Option<ThreadId> {
-        let StepKind::Acquire(wanted) = step.kind else { return None };
-        let holds = |(_, held): &(ThreadId, &Vec<LockId>)| held.contains(&wanted);
-        self.held.iter_enumerated().find(holds).map(|(thread, _)| thread)
-    }
 }
 
 /// The bars that show who holds which lock: for each row and each column a text of `width`

@@ -9,7 +9,6 @@
 use crate::describe::{pending_sentence, sentence};
 use crate::diagnostic::{Source, quote};
 use crate::interleaving::run;
-use crate::ownership::Standings;
 use crate::terminal::Terminal;
 use selvedge_base::{FileId, Place, SourceLabel, Span};
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
@@ -30,13 +29,9 @@ pub struct Remark {
 
 /// The conflicting places of a finding, in the order of the interleaving: the accesses of a pattern or a
 /// property, the two accesses of a race, the acquisitions of a deadlock (taken, then waited for, by
-/// thread), the last step of a run.
+/// thread), the steps that no thread of a dead end can take, the last step of a run.
 pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
-    let end = Standings::at_the_end(&finding.trace, program);
-    let pending = |step: &TraceStep| {
-        let owner = end.owner_of_wanted(step);
-        remark(step, pending_sentence(step.thread, step.kind, owner, program))
-    };
+    let pending = |step: &TraceStep| remark(step, pending_sentence(step, program));
     match finding.kind {
         FindingKind::Atomicity => conflicting_accesses(finding, program),
         FindingKind::Property => {
@@ -46,14 +41,13 @@ pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
         FindingKind::Assertion
         | FindingKind::Label
         | FindingKind::State
-        | FindingKind::Stuck
         | FindingKind::Temporal => {
             let statements = run::statements(&finding.trace, program);
             let last = finding.trace.steps.iter().zip(&statements).next_back();
             let said = last.map(|(step, text)| remark(step, run::sentence(step, text, program)));
             said.into_iter().collect()
         }
-        FindingKind::Race => finding.trace.next.iter().map(pending).collect(),
+        FindingKind::Race | FindingKind::Stuck => finding.trace.next.iter().map(pending).collect(),
         FindingKind::Deadlock => {
             let mut remarks = Vec::new();
             for (at, step) in finding.trace.next.iter().enumerate() {

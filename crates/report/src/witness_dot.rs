@@ -11,11 +11,10 @@ use crate::checks::Checks;
 use crate::describe::finding_name;
 use crate::dot::quoted;
 use crate::interleaving::{Row, RowRole, finding_rows, pending_rows};
-use crate::ownership::Standings;
 use crate::places::{first_place, located, short};
 use selvedge_base::Id;
 use selvedge_findings::Finding;
-use selvedge_program::{Program, StepKind, ThreadId};
+use selvedge_program::{Obstacle, Program, ThreadId};
 use std::fmt::Write as _;
 
 /// Rows that are drawn; of longer interleavings the end.
@@ -108,14 +107,11 @@ fn pending_arrows(
     prefix: &str,
 ) {
     let trace = &finding.trace;
-    let end = Standings::at_the_end(trace, program);
     for (at, step) in (taken..).zip(&trace.next) {
         if taken > 0 {
             let _ = writeln!(out, "  {prefix}s{} -> {prefix}s{at} [style=dotted];", taken - 1);
         }
-        let (Some(owner), StepKind::Acquire(lock)) = (end.owner_of_wanted(step), step.kind) else {
-            continue;
-        };
+        let Some(Obstacle::Lock(lock, owner)) = step.waits_for else { continue };
         // The owner took the lock at the last row from which on it has it.
         let (mut acquired, mut had) = (None, false);
         for (at, row) in rows[..taken].iter().enumerate().filter(|(_, row)| row.thread == owner) {

@@ -41,6 +41,7 @@ fn found(
         tallies: checked.tallies,
         open: checked.open,
         left_out: Vec::new(),
+        not_asked: Vec::new(),
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }

@@ -95,7 +95,7 @@ impl<'p> Transactions<'p> {
         let target = match question {
             Question::Reach(target) => target,
             Question::Stuck => {
-                return Some((Goal::Deadlock, BTreeSet::new(), Reduction::LeftMovers));
+                return Some((Goal::DeadEnd, BTreeSet::new(), Reduction::LeftMovers));
             }
             Question::States => {
                 return Some((Goal::Everything, BTreeSet::new(), Reduction::None));

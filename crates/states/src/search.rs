@@ -610,7 +610,7 @@ impl<'c, 'p> StateSearch<'c, 'p> {
                 });
                 globals && locks && threads
             }
-            Goal::Failure | Goal::Deadlock | Goal::Everything => false,
+            Goal::Failure | Goal::DeadEnd | Goal::Everything => false,
         }
     }
 }

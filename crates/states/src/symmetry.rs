@@ -99,7 +99,7 @@ impl<'p> Symmetry<'p> {
         let target = match goal {
             Goal::Label(nodes) => Target::Label(nodes.iter().copied().collect()),
             Goal::State(pattern) => Target::State(pattern.clone()),
-            Goal::Failure | Goal::Deadlock | Goal::Everything => Target::Assertion,
+            Goal::Failure | Goal::DeadEnd | Goal::Everything => Target::Assertion,
         };
         symmetry.groups = Interchangeable::groups(program, &target, wanted);
         for (at, group) in symmetry.groups.iter().enumerate() {

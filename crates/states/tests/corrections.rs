@@ -38,7 +38,7 @@ fn finds(program: &Program, goal: &Goal, options: SearchOptions) -> bool {
         SearchEnd::Found(found) => {
             let witness = search.witness(&found).expect("there is a run");
             let question = match goal {
-                Goal::Deadlock => Question::Stuck,
+                Goal::DeadEnd => Question::Stuck,
                 _ => Question::Reach(Target::Assertion),
             };
             replay(program, &question, &witness).expect("it is a run");
@@ -146,9 +146,9 @@ fn deadlocks_need_left_movers() {
         ],
     );
     let with = |reduction| SearchOptions { reduction, ..SearchOptions::default() };
-    assert!(!finds(&order, &Goal::Deadlock, with(Reduction::Transactions)));
-    assert!(finds(&order, &Goal::Deadlock, with(Reduction::LeftMovers)));
-    assert!(finds(&order, &Goal::Deadlock, with(Reduction::None)));
+    assert!(!finds(&order, &Goal::DeadEnd, with(Reduction::Transactions)));
+    assert!(finds(&order, &Goal::DeadEnd, with(Reduction::LeftMovers)));
+    assert!(finds(&order, &Goal::DeadEnd, with(Reduction::None)));
 }
 
 /// §5.2: a re-acquisition keeps the phase, so the write before it is behind the commit.

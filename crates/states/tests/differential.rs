@@ -138,7 +138,7 @@ fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 6]) {
     }
     assert_eq!(listed(&program), expected(&program, &oracle.failures), "{}", context());
     for reduction in [Reduction::None, Reduction::LeftMovers] {
-        let found = finds(&program, &Goal::Deadlock, options(reduction));
+        let found = finds(&program, &Goal::DeadEnd, options(reduction));
         assert_eq!(found, oracle.deadlocks, "deadlock {reduction:?} {}", context());
     }
     let plain = every_step(&program, true);

@@ -271,8 +271,8 @@ fn check(program: &Program, (seed, most): (u64, usize), tally: &mut [usize; 5]) 
     for (goal, reduction) in [
         (Goal::Failure, Reduction::None),
         (Goal::Failure, Reduction::Transactions),
-        (Goal::Deadlock, Reduction::None),
-        (Goal::Deadlock, Reduction::LeftMovers),
+        (Goal::DeadEnd, Reduction::None),
+        (Goal::DeadEnd, Reduction::LeftMovers),
     ] {
         let options = SearchOptions { reduction, symmetry, ..SearchOptions::default() };
         let task = task(program, goal.clone(), options);
@@ -280,7 +280,7 @@ fn check(program: &Program, (seed, most): (u64, usize), tally: &mut [usize; 5]) 
         let eight = finds(program, &task, 8);
         assert_eq!(two, eight, "{goal:?} {reduction:?} {}", context());
         let expected =
-            if goal == Goal::Deadlock { oracle.deadlocks } else { !oracle.failures.is_empty() };
+            if goal == Goal::DeadEnd { oracle.deadlocks } else { !oracle.failures.is_empty() };
         assert_eq!(two.is_some(), expected, "{goal:?} {reduction:?} {}", context());
         if reduction == Reduction::None {
             let code = Code::new(program, &BTreeSet::new());

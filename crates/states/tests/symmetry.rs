@@ -298,7 +298,7 @@ fn check(seed: u64, tally: &mut BTreeMap<&'static str, usize>) {
         [true, false].map(|one| finds(&program, &Goal::Failure, options(Reduction::None, one)));
     assert_eq!(shortest[0], shortest[1], "minimal runs {}", context());
     for reduction in [Reduction::None, Reduction::LeftMovers] {
-        let found = finds(&program, &Goal::Deadlock, options(reduction, true));
+        let found = finds(&program, &Goal::DeadEnd, options(reduction, true));
         assert_eq!(found.is_some(), deadlocks, "deadlock {reduction:?} {}", context());
     }
     assert_eq!(table(&program, true), table(&program, false), "protection {}", context());

@@ -106,7 +106,7 @@ fn check_counts(program: &Program, most: usize) -> bool {
         assert_eq!((shown.states, shown.levels), (counted.states, counted.levels), "{}", context());
         let failure = finds(program, &Goal::Failure, options, workers);
         assert_eq!(transactions(failure.as_ref()), counted.failure, "failure, {}", context());
-        let deadlock = finds(program, &Goal::Deadlock, options, workers);
+        let deadlock = finds(program, &Goal::DeadEnd, options, workers);
         // Bare jumps at the very beginning are a transaction that is no step.
         let deadlock = transactions(deadlock.as_ref()).filter(|_| counted.deadlock != Some(0));
         assert_eq!(
@@ -156,15 +156,15 @@ fn check(seed: u64, shape: TypedShape, tally: &mut [usize; 5]) {
     for (goal, reduction) in [
         (Goal::Failure, Reduction::None),
         (Goal::Failure, Reduction::Transactions),
-        (Goal::Deadlock, Reduction::None),
-        (Goal::Deadlock, Reduction::LeftMovers),
+        (Goal::DeadEnd, Reduction::None),
+        (Goal::DeadEnd, Reduction::LeftMovers),
     ] {
         let options = options(reduction, symmetry);
         let two = finds(&program, &goal, options, 2);
         let eight = finds(&program, &goal, options, 8);
         assert_eq!(two, eight, "{goal:?} {reduction:?} {}", context());
         let expected =
-            if goal == Goal::Deadlock { oracle.deadlocks } else { !oracle.failures.is_empty() };
+            if goal == Goal::DeadEnd { oracle.deadlocks } else { !oracle.failures.is_empty() };
         assert_eq!(two.is_some(), expected, "{goal:?} {reduction:?} {}", context());
         if reduction == Reduction::None {
             let alone = finds(&program, &goal, options, 0);

@@ -360,7 +360,7 @@ pub struct ShownOptions {
 pub enum KindChoice {
     /// Assertions that fail, labels named ERROR, targets of .spec files.
     Assertion,
-    /// Threads wait for each other in a cycle; with data: no thread can move.
+    /// Deadlocks (threads wait for each other in a cycle) and dead ends (no thread can move).
     Deadlock,
     /// Two units of work conflict in a cycle.
     Atomicity,

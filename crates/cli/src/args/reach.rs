@@ -112,7 +112,7 @@ pub struct Asked {
     /// Ask whether any assertion can fail; this is the default where the program has assertions.
     #[arg(long, conflicts_with_all = ["label", "target", "deadlocks"])]
     pub assertions: bool,
-    /// Ask whether the program can stop with no thread able to move and a started one not ended.
+    /// Ask whether there is a dead end: a thread has not ended, and no thread can move.
     #[arg(long, conflicts_with_all = ["label", "target"])]
     pub deadlocks: bool,
     /// Ask whether a thread can reach this label.
@@ -248,7 +248,7 @@ pub struct ReachArgs {
 pub enum ReductionName {
     /// Threads are interrupted between transactions: keeps failures and labels.
     Transactions,
-    /// The same, begun by every first step: keeps deadlocks as well.
+    /// The same, begun by every first step: keeps dead ends as well.
     LeftMovers,
     /// Nothing is left out.
     None,

@@ -141,7 +141,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 let share = analysis.budget.share((files.len() - at).div_ceil(jobs));
                 let time = match &models[file].java {
                     Some(_) => analysis.time_for_java,
-                    None => analysis.time_for_data.filter(|_| models[file].goals.has_search()),
+                    None => analysis.time_for_data.filter(|_| models[file].goals.may_be_long()),
                 };
                 let deadline = time.and_then(|time| Instant::now().checked_add(time));
                 let share = deadline.map_or(share.clone(), |at| share.part_with_deadline(at));

@@ -172,6 +172,7 @@ mod tests {
             kinds: Vec::new(),
             patterns: Vec::new(),
             units: Units::Exact,
+            chosen: false,
             add_units: None,
             analysis: Options::new(None),
             fixes: Fixes::Skip,

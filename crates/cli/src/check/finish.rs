@@ -166,6 +166,7 @@ pub fn unread(name: &str, why: String) -> CheckedFile {
         tallies: Vec::new(),
         open: vec![why],
         left_out: Vec::new(),
+        not_asked: Vec::new(),
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }

@@ -229,7 +229,7 @@ fn list(args: &CheckArgs, what: ListChoice, output: Output) -> Result<Exit, Exit
 
 /// How long each file with data had, if one of them has some.
 pub fn seconds_for_data(loaded: &[Loaded], time: Option<Duration>) -> Option<u64> {
-    let searches = loaded.iter().any(|file| file.program.is_some() && file.goals.has_search());
+    let searches = loaded.iter().any(|file| file.program.is_some() && file.goals.may_be_long());
     time.filter(|_| searches).map(|time| time.as_secs())
 }
 

@@ -21,7 +21,7 @@ use selvedge_report::replay_json::Replay;
 use serde::{Deserialize, Serialize};
 
 /// The first word of an entry; another form needs another word.
-pub const FORM: &str = "selvedge-answer-7";
+pub const FORM: &str = "selvedge-answer-8";
 
 /// The bytes of an entry about `program`.
 pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
@@ -30,6 +30,7 @@ pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
         findings: checked.findings.iter().map(|one| StoredFinding::new(one, program)).collect(),
         tallies: checked.tallies.iter().map(|(kind, tally)| stored_tally(*kind, tally)).collect(),
         unreached: checked.unreached.iter().copied().map(StoredPlace::new).collect(),
+        not_asked: checked.not_asked.iter().map(|kind| kind.rule().to_owned()).collect(),
     };
     // Strings, numbers and lists of them can always be written.
     let body = serde_json::to_string(&answer).unwrap_or_default();
@@ -68,6 +69,7 @@ pub fn read(
         open: Vec::new(),
         unreached: unreached.collect::<Option<_>>()?,
         faults: Vec::new(),
+        not_asked: answer.not_asked.iter().map(|rule| kind(rule)).collect::<Option<_>>()?,
     })
 }
 
@@ -77,6 +79,7 @@ struct Answer {
     findings: Vec<StoredFinding>,
     tallies: Vec<StoredTally>,
     unreached: Vec<StoredPlace>,
+    not_asked: Vec<String>,
 }
 
 /// A rule with questions, violated, safe, vacuous, unknown.

@@ -50,7 +50,7 @@ impl Key {
     /// The key of an analysis of these texts; `build` tells one build of the tool from another,
     /// `language` how the first of them is read.
     pub fn new(build: &str, language: &str, texts: &[&str], options: &CheckOptions) -> Self {
-        let CheckOptions { kinds, patterns, units, add_units, analysis, fixes } = options;
+        let CheckOptions { kinds, chosen, patterns, units, add_units, analysis, fixes } = options;
         let units = match units {
             Units::Exact => "exact",
             Units::Paper => "paper",
@@ -65,6 +65,7 @@ impl Key {
             build.to_owned(),
             language.to_owned(),
             kinds.join(","),
+            format!("{chosen:?}"),
             format!("{patterns:?}"),
             units.to_owned(),
             format!("{add_units:?}"),

@@ -29,6 +29,7 @@ fn options() -> CheckOptions {
         kinds: FindingKind::CHECKED.to_vec(),
         patterns: (1..=32).collect(),
         units: Units::Exact,
+        chosen: false,
         add_units: None,
         analysis: Options::new(None),
         fixes: Fixes::Look,

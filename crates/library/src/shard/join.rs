@@ -376,5 +376,6 @@ fn together(mut known: KindAnswers, more: KindAnswers) -> KindAnswers {
         why: known.why.or(more.why),
         unasked: known.unasked.or(more.unasked),
         cut: known.cut.or(more.cut),
+        not_asked: known.not_asked || more.not_asked,
     }
 }

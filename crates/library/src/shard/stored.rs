@@ -56,6 +56,9 @@ pub struct StoredShard {
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredOptions {
     rules: Vec<String>,
+    /// Whether the user chose the rules.
+    #[serde(default)]
+    chosen: bool,
     patterns: Vec<u32>,
     units: String,
     add_units: Option<String>,
@@ -178,6 +181,8 @@ struct StoredKind {
     unasked: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cut: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    not_asked: bool,
 }
 
 /// A question with its answer. That of a violation is in its replay.
@@ -272,6 +277,7 @@ impl StoredOptions {
     ) -> Self {
         Self {
             rules: options.kinds.iter().map(|kind| kind.rule().to_owned()).collect(),
+            chosen: options.chosen,
             patterns: options.patterns.clone(),
             units: match options.units {
                 Units::Exact => "exact",
@@ -310,6 +316,7 @@ impl StoredOptions {
         let analysis = selvedge_analysis::Options { max_nodes: self.max_nodes, ..all.analysis };
         Ok(CheckOptions {
             kinds,
+            chosen: self.chosen,
             patterns: self.patterns.clone(),
             units,
             add_units,
@@ -424,7 +431,8 @@ impl StoredAnswers {
 
 impl StoredKind {
     fn new(kind: FindingKind, kept: &KindAnswers, program: &Program) -> Self {
-        let KindAnswers { answers, numbers, safe, vacuous, unknown, why, unasked, cut } = kept;
+        let KindAnswers { answers, numbers, safe, vacuous, unknown, why, unasked, cut, not_asked } =
+            kept;
         let numbers = numbers.iter().copied().map(Some).chain(std::iter::repeat(None));
         let text = |why: &Option<Unknown>| why.as_ref().map(ToString::to_string);
         Self {
@@ -440,6 +448,7 @@ impl StoredKind {
             why: text(why),
             unasked: text(unasked),
             cut: text(cut),
+            not_asked: *not_asked,
         }
     }
 
@@ -458,6 +467,7 @@ impl StoredKind {
             why: why(&self.why),
             unasked: why(&self.unasked),
             cut: why(&self.cut),
+            not_asked: self.not_asked,
             ..KindAnswers::default()
         };
         let goal = goals.question(kind);

@@ -25,7 +25,8 @@ use crate::interleaving::run;
 use crate::statement::{self, ShownValue};
 use selvedge_base::{FileId, Id, Place};
 use selvedge_findings::CheckedFile;
-use selvedge_program::{StepKind, TraceStep};
+use selvedge_findings::reason::waits;
+use selvedge_program::{Obstacle, StepKind, TraceStep};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -186,6 +187,10 @@ impl Body {
             let receivers = step.receivers.iter();
             receivers.map(move |one| (at + 1, one.thread.index(), shown_line(one.place)))
         });
+        let waiting = |step: &TraceStep| match step.waits_for? {
+            Obstacle::Lock(..) => None,
+            obstacle => Some(waits(program, obstacle, &str::to_owned)),
+        };
         let lines = Lines::new(&file.source);
         let span = |step: &TraceStep| match (step.place.column(), lines.end_column(step.place)) {
             (Some(column), Some(end)) => Columns::Known(column, end),
@@ -194,7 +199,11 @@ impl Body {
         Self {
             lanes: finding.threads.iter().map(|thread| thread.index()).collect(),
             steps: trace.steps.iter().zip(&statements).map(step).collect(),
-            next: trace.next.iter().map(|step| Step::new(step, None, Vec::new())).collect(),
+            next: trace
+                .next
+                .iter()
+                .map(|step| Step::new(step, waiting(step), Vec::new()))
+                .collect(),
             first: named(statement::shared_state(program, &[], &trace.globals)),
             with: with.collect(),
             spans: trace.steps.iter().chain(&trace.next).map(span).collect(),

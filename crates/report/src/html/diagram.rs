@@ -22,8 +22,9 @@ use crate::interleaving::run;
 use crate::places::short;
 use crate::statement::{self, ShownValue};
 use selvedge_base::{FileId, Place};
+use selvedge_findings::reason::waits;
 use selvedge_findings::{CheckedFile, Finding, FindingKind};
-use selvedge_program::{LockId, StepKind, TraceStep};
+use selvedge_program::{LockId, Obstacle, StepKind, TraceStep};
 use std::fmt::Write as _;
 
 /// The rows of one piece.
@@ -329,6 +330,7 @@ impl Drawing<'_> {
                         "Now it waits for itself:"
                     }
                     FindingKind::Deadlock => "Now each of them waits for the next:",
+                    FindingKind::Stuck => "Now no thread can move:",
                     FindingKind::Race => "Now both are about to access it at once:",
                     _ => "Next they would:",
                 };
@@ -374,7 +376,7 @@ impl Drawing<'_> {
             html.element("span", &[("class", "what")], |html| {
                 let name = &self.file.program.threads[step.thread].name;
                 html.leaf("span", &[("class", "who")], format!("{name} "));
-                self.what(html, step, statement, next);
+                self.what(html, step, statement);
                 if let Some(changes) = changes {
                     html.text(" ");
                     html.leaf("span", &[("class", "values")], statement::joined(changes));
@@ -407,29 +409,34 @@ impl Drawing<'_> {
         });
     }
 
-    fn what(&self, html: &mut Html, step: &TraceStep, statement: &str, next: bool) {
+    fn what(&self, html: &mut Html, step: &TraceStep, statement: &str) {
+        if let Some(obstacle) = step.waits_for {
+            match obstacle {
+                Obstacle::Lock(lock, owner) => {
+                    html.leaf("span", &[("class", "verb")], "waits for");
+                    html.text(" ");
+                    self.lock(html, lock);
+                    let owner = &self.file.program.threads[owner].name;
+                    html.leaf("span", &[("class", "held")], format!(" held by {owner}"));
+                }
+                _ => {
+                    let waits = waits(&self.file.program, obstacle, &str::to_owned);
+                    html.leaf("span", &[("class", "verb")], visible(&waits));
+                }
+            }
+            return;
+        }
         if self.finding.kind.is_reached() && !is_event(step.kind) {
             html.leaf("code", &[("class", "statement")], statement);
             return;
         }
-        let verb = match step.kind {
-            StepKind::Acquire(_) if next => "waits for",
-            kind => verb(kind),
-        };
-        html.leaf("span", &[("class", "verb")], verb);
+        html.leaf("span", &[("class", "verb")], verb(step.kind));
         if let Some(name) = object(step.kind, &self.file.program) {
             html.text(" ");
             match step.kind {
                 StepKind::Acquire(lock) | StepKind::Release(lock) => self.lock(html, lock),
                 _ => html.leaf("b", &[], name),
             }
-        }
-        if let StepKind::Acquire(lock) = step.kind
-            && next
-            && let Some(owner) = self.layout.owners[lock]
-        {
-            let owner = &self.file.program.threads[owner].name;
-            html.leaf("span", &[("class", "held")], format!(" held by {owner}"));
         }
     }
 

@@ -18,7 +18,6 @@
 
 use super::folds::{Fold, folds};
 use crate::interleaving::events;
-use selvedge_base::IdVec;
 use selvedge_findings::Finding;
 use selvedge_program::{LockId, Program, StepKind, ThreadId, Trace, TraceStep};
 
@@ -40,8 +39,6 @@ pub struct DiagramLayout {
     pub folds: Vec<String>,
     /// How many steps are shown only with every step.
     pub silent: usize,
-    /// Who owns each lock at the end.
-    pub owners: IdVec<LockId, Option<ThreadId>>,
 }
 
 /// A thread's part of the width.
@@ -149,7 +146,7 @@ pub fn layout(finding: &Finding, program: &Program, most: usize) -> DiagramLayou
     let trace = &finding.trace;
     let lanes = lanes(trace, &finding.threads);
     let events = events(finding.kind, trace, program);
-    let mut builder = Builder::new(lanes, program);
+    let mut builder = Builder::new(lanes);
     let last = trace.steps.len();
     let kept = |step: usize| {
         step < most / 2 || step + most - most / 2 >= last || trace.steps[step].matched.is_some()
@@ -239,14 +236,13 @@ struct Builder {
     folds: Vec<String>,
     /// The fold in which rows are laid out now.
     folding: Option<usize>,
-    owners: IdVec<LockId, Option<ThreadId>>,
     /// The lane of the last step, with every step and with events only.
     full: Option<usize>,
     brief: Option<usize>,
 }
 
 impl Builder {
-    fn new(order: Vec<ThreadId>, program: &Program) -> Self {
+    fn new(order: Vec<ThreadId>) -> Self {
         Self {
             threads: order.iter().map(|_| Running::default()).collect(),
             order,
@@ -258,7 +254,6 @@ impl Builder {
             repeats: None,
             folds: Vec::new(),
             folding: None,
-            owners: IdVec::filled(None, program.locks.len()),
             full: None,
             brief: None,
         }
@@ -344,7 +339,6 @@ impl Builder {
                 }
             }
             StepKind::Acquire(lock) | StepKind::Resume(lock) => {
-                self.owners[lock] = Some(thread);
                 let free = running.held.iter().position(Option::is_none);
                 let slot = free.unwrap_or_else(|| {
                     running.held.push(None);
@@ -353,7 +347,6 @@ impl Builder {
                 running.held[slot] = Some((lock, row));
             }
             StepKind::Release(lock) | StepKind::Wait(lock) => {
-                self.owners[lock] = None;
                 let slot =
                     running.held.iter().position(|held| held.is_some_and(|(own, _)| own == lock));
                 if let Some(slot) = slot
@@ -407,7 +400,6 @@ impl Builder {
             repeats: self.repeats.map(|first| (first, last)),
             folds: self.folds,
             silent: self.silent,
-            owners: self.owners,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::page::Meta;
 use super::rules::rules;
 use super::words::{kind_class, kind_count, kind_name, proved};
 use super::writer::Html;
-use crate::describe::{count, restrictions};
+use crate::describe::{count, not_asked, restrictions};
 use crate::diagnostic::Source;
 use crate::places::within;
 use selvedge_base::{Diagnostic, LineIndex};
@@ -275,6 +275,12 @@ fn meaning(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
                 html.element("p", &[], |html| {
                     html.leaf("span", &[("class", "where")], &file.file);
                     html.text(format!(" Restricted: {restriction}."));
+                });
+            }
+            for &kind in &file.not_asked {
+                html.element("p", &[], |html| {
+                    html.leaf("span", &[("class", "where")], &file.file);
+                    html.text(format!(" Not asked: {}.", not_asked(kind)));
                 });
             }
             for claim in &file.claims {

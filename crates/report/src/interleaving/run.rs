@@ -12,7 +12,7 @@
 
 use crate::escape::visible;
 use crate::interleaving::table::{lay_out, section, section_width};
-use crate::interleaving::{Detail, Row, RowRole, received, with_calls};
+use crate::interleaving::{Detail, Row, RowRole, pending_rows, received, with_calls};
 use crate::statement::{self, Definitions, ShownValue};
 use crate::terminal::Terminal;
 use crate::text::fill;
@@ -40,15 +40,20 @@ pub(crate) fn render_from_first(
 /// Renders a run with one column per thread that moves, or as a list if the screen is too narrow; by
 /// its transactions if it has them.
 pub fn render(trace: &Trace, program: &Program, detail: Detail, terminal: Terminal) -> String {
-    if !trace.transactions.is_empty() || !trace.next.is_empty() {
+    // A run to an access that threads are about to make is one of the search of states, too.
+    let waiting = trace.next.iter().any(|step| step.waits_for.is_some());
+    if !trace.transactions.is_empty() || !trace.next.is_empty() && !waiting {
         return by_transaction(trace, program, detail, terminal);
     }
     let takes_part = |step: &TraceStep, id: ThreadId| {
         step.thread == id || step.receivers.iter().any(|receiver| receiver.thread == id)
     };
-    let moves = |&id: &ThreadId| trace.steps.iter().any(|step| takes_part(step, id));
+    let steps = trace.steps.iter().chain(&trace.next);
+    let moves = |&id: &ThreadId| steps.clone().any(|step| takes_part(step, id));
     let moving: Vec<ThreadId> = program.threads.ids().filter(moves).collect();
-    lay_out(&rows(trace, program, detail), &moving, program, terminal)
+    let mut rows = rows(trace, program, detail);
+    rows.extend(pending_rows(trace, program));
+    lay_out(&rows, &moving, program, terminal)
 }
 
 /// The transactions of a run, one below the other.
@@ -71,12 +76,29 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
         }
     }
     for (step, text) in trace.next.iter().zip(&statements[trace.steps.len()..]) {
+        if step.waits_for.is_some() {
+            continue;
+        }
         let depth = values.stack(step.thread).len().saturating_sub(1);
         add(None, vec![Row { role: RowRole::Pending, ..row(step, text, depth) }]);
     }
+    let mut waiting: Vec<(ThreadId, Vec<Row<'_>>)> = Vec::new();
+    if trace.next.iter().any(|step| step.waits_for.is_some()) {
+        for row in pending_rows(trace, program) {
+            match waiting.last_mut() {
+                Some((thread, rows)) if *thread == row.thread => rows.push(row),
+                _ => waiting.push((row.thread, vec![row])),
+            }
+        }
+    }
     let all = sections.iter().flat_map(|(_, rows)| rows);
+    let all = all.chain(waiting.iter().flat_map(|(_, rows)| rows));
     let width = section_width(all, program, terminal);
-    let mut out = String::new();
+    let (mut out, mut ends) = (String::new(), String::new());
+    for (thread, rows) in &waiting {
+        let header = format!("at the end  {}", visible(&program.threads[*thread].name));
+        section(&mut ends, header, rows, width, program, terminal);
+    }
     for (transaction, rows) in &sections {
         let Some(first) = rows.first() else { continue };
         let thread = visible(&program.threads[first.thread].name);
@@ -86,7 +108,7 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
         };
         section(&mut out, header, rows, width, program, terminal);
     }
-    out
+    out + &ends
 }
 
 /// Whether a step changes something (what a call does to the locals that it opens is no such change),

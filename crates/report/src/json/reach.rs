@@ -28,6 +28,7 @@
 //! | `witness[].stack` | at the first step of a context: the open procedures, outermost first |
 //! | `witness[].transaction` | with `transactions`: which transaction it belongs to, from 1 |
 //! | `witness[].fails` | true on a step that fails |
+//! | `next` | of a run into a dead end: the steps that no thread can take, as with `selvedge deadlock` |
 //! | `projection` | with `--projection`: `rounds`, and `statements` with `thread`, `procedure`, `line`, `column` (and `file`, `offset` as above) of every statement on a run to the target within them |
 
 use super::{Options, ReceiverEntry, RefinedFields, Witnesses, field, json, locks, write_list};
@@ -139,6 +140,9 @@ pub(super) fn write(
         let initial = statement::shared_state(program, &[], &trace.globals);
         field(out, "initial", json(&Values(initial))?)?;
         write_list(out, "witness", steps(trace, program).into_iter())?;
+        if !trace.next.is_empty() {
+            write_list(out, "next", trace.next.iter().map(|step| super::Step::new(step, program)))?;
+        }
         let question = &answers.answers[0].question;
         field(out, "replay", json(&Replay::new(question, trace, program))?)?;
     }

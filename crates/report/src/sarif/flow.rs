@@ -48,9 +48,8 @@ pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<C
         if !chosen[at] {
             continue;
         }
-        let owner = if is_taken { None } else { now.owner_of_wanted(step) };
         let what = if !is_taken {
-            pending_sentence(step.thread, step.kind, owner, program)
+            pending_sentence(step, program)
         } else if finding.kind.is_reached() {
             run::sentence(step, &statements[at], program)
         } else {

@@ -69,10 +69,11 @@ fn violation(
         }
         Sought::Label(label) => format!("label {} is reached", visible(label)),
         Sought::State(state) => format!("state {} is reached", visible(state)),
-        Sought::Deadlocks => "no thread can move".to_owned(),
+        Sought::Deadlocks => "dead end: no thread can move".to_owned(),
         Sought::States => "a state is reached".to_owned(),
     };
-    let last = trace.steps.last().map_or(Place::NONE, |step| step.place);
+    let waiting = trace.next.iter().find(|step| step.waits_for.is_some());
+    let last = waiting.or(trace.steps.last()).map_or(Place::NONE, |step| step.place);
     let at = located(answers.source.name, last, answers.program);
     let bounds = format!(
         "{} in {}",
@@ -219,7 +220,7 @@ fn verdict(
                 Sought::Assertions => "no assertion fails",
                 Sought::Label(_) => "the label is not reached",
                 Sought::State(_) => "the state is not reached",
-                Sought::Deadlocks => "threads never stop before they have ended",
+                Sought::Deadlocks => "there is no dead end",
                 Sought::States => "no other state is reached",
             };
             let known = answers.answers.first().map_or(String::new(), super::known);

@@ -32,6 +32,7 @@ pub fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         kinds: FindingKind::ALL.to_vec(),
         patterns: (1..=32).collect(),
         units: Units::Exact,
+        chosen: false,
         add_units: None,
         analysis: Options::new(Some(EngineKind::Tupling)),
         fixes: Fixes::Look,
@@ -48,6 +49,7 @@ pub fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         tallies: checked.tallies,
         open: checked.open,
         left_out: Vec::new(),
+        not_asked: Vec::new(),
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }

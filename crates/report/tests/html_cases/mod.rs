@@ -10,8 +10,8 @@ use selvedge_findings::{CheckedFile, Finding, FindingKind, Fix, Tally, findings}
 use selvedge_library::load::{Reading, Text, Texts, load};
 use selvedge_library::temporal::Temporal;
 use selvedge_program::{
-    AtomicSet, Copies, Frame, Location, LocationId, Lock, LockId, Procedure, Program, Question,
-    Start, StepKind, Target, Thread, ThreadId, Trace, TraceStep,
+    AtomicSet, Copies, Frame, Location, LocationId, Lock, LockId, Obstacle, Procedure, Program,
+    Question, Start, StepKind, Target, Thread, ThreadId, Trace, TraceStep,
 };
 use selvedge_report::html::Meta;
 use std::fmt::Write as _;
@@ -75,7 +75,12 @@ pub fn finding(
     reason: &str,
 ) -> Finding {
     let steps = trace(program, steps).steps;
-    let next = trace(program, next).steps;
+    let mut next = trace(program, next).steps;
+    for step in &mut next {
+        let StepKind::Acquire(lock) = step.kind else { continue };
+        let takes = steps.iter().rfind(|one| one.kind == StepKind::Acquire(lock));
+        step.waits_for = takes.map(|one| Obstacle::Lock(lock, one.thread));
+    }
     let marked = steps.iter().filter(|step| step.matched.is_some()).chain(&next);
     let places: Vec<Place> = marked.clone().map(|step| step.place).collect();
     let mut threads: Vec<ThreadId> = Vec::new();
@@ -119,6 +124,7 @@ fn checked(file: &str, source: &str, program: Program, findings: Vec<Finding>) -
         tallies: Vec::new(),
         open: Vec::new(),
         left_out: Vec::new(),
+        not_asked: Vec::new(),
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }

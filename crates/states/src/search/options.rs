@@ -12,7 +12,7 @@ pub enum Reduction {
     /// Transactions: preserves failures and labels.
     #[default]
     Transactions,
-    /// A transaction begins with its commit: preserves deadlocks as well.
+    /// A transaction begins with its commit: preserves dead ends as well.
     LeftMovers,
     /// Every step is one: preserves everything.
     None,
@@ -58,8 +58,8 @@ pub enum Goal {
     Label(BTreeSet<NodeId>),
     /// A state.
     State(StatePattern),
-    /// A state in which no thread can move, and a started one has not ended.
-    Deadlock,
+    /// A dead end: no thread can move, and a started one has not ended.
+    DeadEnd,
     /// Nothing: all states.
     Everything,
 }

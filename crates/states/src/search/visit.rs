@@ -5,15 +5,18 @@
 //!
 //! # Invariants
 //! 1. States are stored in the same order as if each were expanded and stored alone: what waits is stored
-//!    before the step relation takes a step, before a deadlock is looked for, and before the last state
+//!    before the step relation takes a step, before a dead end is looked for, and before the last state
 //!    that waits to be expanded is missed.
+//! 2. Where dead ends are sought under a reduction, a thread whose steps are its own is expanded alone: they
+//!    are a persistent set, and a search by persistent sets meets every dead end. No condition about cycles
+//!    is needed: where such a thread goes round for ever, no dead end is behind.
 
 use super::part::Part;
-use super::{Found, Goal, SearchOrder, StateSearch};
+use super::{Found, Goal, Reduction, SearchOrder, StateSearch};
 use crate::executor::Executor;
 use crate::shared::{ReachedBy, StateRecord};
 use crate::state::State;
-use crate::step::Path;
+use crate::step::{Offer, Path};
 use crate::store::{Parent, Stored};
 use selvedge_base::{Id as _, StopReason};
 use selvedge_program::{ThreadId, Unknown};
@@ -99,7 +102,7 @@ impl StateSearch<'_, '_> {
         let moves = end > first;
         let place = self.part.as_ref().map(Part::expanding);
         self.batch.push(Source { number, place, end });
-        let is_done = rest.is_empty() && (moves || self.goal != Goal::Deadlock);
+        let is_done = rest.is_empty() && (moves || self.goal != Goal::DeadEnd);
         // In depth, what is stored last is expanded first; and what is looked for ends the search.
         let waits = self.options.order == SearchOrder::Breadth
             && !matches!(self.goal, Goal::State(_))
@@ -133,16 +136,24 @@ impl StateSearch<'_, '_> {
         let state = self.packing.unpack(words);
         let twins = self.symmetry.twins(&state);
         rest.retain(|thread| !twins.contains(thread));
+        if self.goal == Goal::DeadEnd && self.options.reduction == Reduction::LeftMovers {
+            for &thread in &rest {
+                if self.is_alone(&state, thread)? {
+                    rest = vec![thread];
+                    break;
+                }
+            }
+        }
         for thread in rest {
             if let Some(found) = self.expand(number, &state, thread)? {
                 return Ok(Some(found));
             }
         }
         // Where a thread has led to a new state, one can move.
-        if self.goal == Goal::Deadlock
+        if self.goal == Goal::DeadEnd
             && !moves
             && self.found_so_far() == stored
-            && self.is_deadlock(&state)?
+            && self.is_dead_end(&state)?
         {
             let thread = ThreadId::from_index(0);
             return Ok(Some(Found::behind(number, thread, Path::new())));
@@ -211,8 +222,27 @@ impl StateSearch<'_, '_> {
         Ok(None)
     }
 
+    /// Whether whatever a thread can do from a state is of no concern to the others, and nothing that they do
+    /// changes it: then a dead end behind the state lies behind one of these steps, taken first. What is
+    /// accessed does not count, for who else accesses it is known only at the fixpoint.
+    fn is_alone(&self, state: &State, thread: ThreadId) -> Result<bool, Unknown> {
+        let own = state.thread(thread);
+        if own.waits || own.stack.is_empty() || own.stopped {
+            return Ok(false);
+        }
+        let offers = self.machine.offers(state, thread)?;
+        let private = |offer: &Offer| {
+            offer.accesses.is_empty()
+                && offer.mover.left
+                && !offer.outcomes.is_empty()
+                && offer.fails.is_none()
+                && !offer.too_deep
+        };
+        Ok(!offers.is_empty() && offers.iter().all(private))
+    }
+
     /// Whether no thread can move, and a started one has not ended.
-    fn is_deadlock(&self, state: &State) -> Result<bool, Unknown> {
+    fn is_dead_end(&self, state: &State) -> Result<bool, Unknown> {
         let mut unfinished = false;
         for thread in self.machine.code.program.threads.ids() {
             let own = state.thread(thread);
