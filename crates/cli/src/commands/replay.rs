@@ -101,7 +101,7 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     let mut text = run::render(&trace, program, detail, output.stdout());
     let how = match &end {
         SimulationEnd::Ended => "every thread that was started has ended".to_owned(),
-        SimulationEnd::Stuck => "a dead end: no thread can move, and not all have ended".to_owned(),
+        SimulationEnd::Stuck => "a dead end: no thread can move".to_owned(),
         SimulationEnd::Failed => {
             reason::failure(trace.fails.unwrap_or(FailureKind::Assertion)).to_owned()
         }
