@@ -8,8 +8,7 @@ use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
     Access, AccessKind, Action, EdgeId, FailureKind, Obstacle, PatternQuestion, Program, Question,
-    Resource,
-    StepKind, ThreadId, Trace, TraceStep, UnitRole, Wait,
+    Resource, StepKind, ThreadId, Trace, TraceStep, UnitRole, Wait,
 };
 use std::fmt::{self, Write as _};
 

@@ -235,7 +235,7 @@ impl StateSearch<'_, '_> {
             offer.accesses.is_empty()
                 && offer.mover.left
                 && !offer.outcomes.is_empty()
-                && offer.fails.is_none()
+                && offer.failures.is_empty()
                 && !offer.too_deep
         };
         Ok(!offers.is_empty() && offers.iter().all(private))
