@@ -220,6 +220,25 @@ process A {
     }
 }
 
+#[test]
+fn an_index_outside_an_array_is_shown_as_an_access() {
+    for (name, text, step) in [
+        (
+            "row.eml",
+            "lock : k[2]; process A[3] { main { synchronized(k[self]) { skip; } } }\n",
+            "index 2 not in 0..1  fails (index)",
+        ),
+        (
+            "slot.eml",
+            "int 0..9 : i = 4, slot[3]; process A { main { slot[i - 1] = 1; } }\n",
+            "slot[i - 1], index not in 0..2  fails (index)",
+        ),
+    ] {
+        let text = run(&["reach", &program(name, text)]).stdout;
+        assert!(text.contains(step) && !text.contains("assume"), "{step}: {text}");
+    }
+}
+
 /// Names such as `#3` and `#m.held`.
 fn hidden_in(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| c.is_whitespace() || "()[]{}\"=,;<>&".contains(c));

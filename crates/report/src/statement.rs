@@ -193,6 +193,12 @@ fn in_words_of_text(
         all
     };
     let silent = matches!(edge.action, Action::Skip);
+    if silent
+        && shown.is_empty()
+        && let Some(outside) = outside_array(computed)
+    {
+        return Some(outside.text(program, owner, definitions));
+    }
     let guard = computed.guard.clone().filter(|guard| silent || !chooses(guard));
     let constraint = computed.constraint.clone();
     if guard.is_some() || !shown.is_empty() || constraint.is_some() {
@@ -203,6 +209,50 @@ fn in_words_of_text(
         hidden.iter().map(|(_, value)| expression_with(program, owner, value, definitions));
     let values: Vec<String> = values.collect();
     (silent && !values.is_empty()).then(|| values.join(", "))
+}
+
+/// An access with an index that names no element of its array.
+struct OutsideArray<'a> {
+    array: Array,
+    index: &'a Expr,
+    length: i32,
+}
+
+impl OutsideArray<'_> {
+    fn text(
+        &self,
+        program: &Program,
+        owner: ProcedureId,
+        definitions: Option<&Definitions>,
+    ) -> String {
+        let index = expression_with(program, owner, self.index, definitions);
+        let last = self.length - 1;
+        let array = program.array_name(owner, self.array);
+        // Lock arrays have no name in the data of the model.
+        if is_hidden(array) {
+            format!("index {index} not in 0..{last}")
+        } else {
+            format!("{}[{index}], index not in 0..{last}", in_text(array))
+        }
+    }
+}
+
+/// The access that an update stands for, if it reads an element under the guard that there is none.
+fn outside_array(update: &Update) -> Option<OutsideArray<'_>> {
+    let [(_, Expr::Element(array, index))] = update.assignments.as_slice() else { return None };
+    let guard = match update.guard.as_ref()? {
+        Expr::Binary(Operator::And, _, last) => last,
+        whole => whole,
+    };
+    let Expr::Not(inside) = guard else { return None };
+    let Expr::Binary(Operator::And, _, high) = &**inside else { return None };
+    let Expr::Binary(Operator::Less, bounded, length) = &**high else { return None };
+    match &**length {
+        Expr::Constant(Literal::Int(length)) if bounded == index => {
+            Some(OutsideArray { array: *array, index, length: *length })
+        }
+        _ => None,
+    }
 }
 
 fn update(
