@@ -10,7 +10,7 @@ use crate::ast::{self, Binary, ExprKind, File, Name};
 use crate::names::{MOST_ELEMENTS, Names, Number, Symbol, Used};
 use crate::resolved::{Expr, Indexed, Local, NotConstant, Ref, Variable};
 use crate::token::quote;
-use selvedge_base::{Diagnostic, Id, Span};
+use selvedge_base::{Diagnostic, Id, Severity, Span};
 use selvedge_program::{Literal, Operator, Sort, ThreadId, Type};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::{nearest, suggest};
@@ -58,6 +58,15 @@ struct Help<'n> {
     /// The name that was probably meant.
     meant: Option<&'n str>,
     otherwise: &'n str,
+}
+
+/// A range whose first number is larger than its last one.
+fn empty_range((low, high): (i64, i64), span: Span, remark: &str) -> Diagnostic {
+    let message = format!("there are no numbers from {low} to {high}");
+    let swapped = format!("{high}..{low}");
+    Diagnostic::error("empty-range", message, span, remark)
+        .with_help(format!("write `{swapped}`: the smaller number stands first"))
+        .with_replacement(span, swapped)
 }
 
 impl<'a> Checker<'_, 'a> {
@@ -120,9 +129,17 @@ impl<'a> Checker<'_, 'a> {
                     self.not_here("`choose`", expr.span);
                     return None;
                 }
+                let span = Span::new(low.span.start, high.span.end);
                 let low = self.sorted(low, Sort::Int);
                 let high = self.sorted(high, Sort::Int);
-                Some((Expr::Choose(Box::new(low?), Box::new(high?)), Sort::Int))
+                let (low, high) = (low?, high?);
+                if let (Ok(first), Ok(last)) = (low.fold(None), high.fold(None))
+                    && first > last
+                {
+                    let empty = empty_range((first, last), span, "the step is never possible");
+                    self.complaints.push(empty.with_severity(Severity::Warning));
+                }
+                Some((Expr::Choose(Box::new(low), Box::new(high)), Sort::Int))
             }
             ExprKind::Not(inner) => {
                 let inner = self.sorted(inner, Sort::Bool)?;
@@ -313,11 +330,7 @@ impl<'a> Checker<'_, 'a> {
                 let high = self.constant_number(high);
                 let (low, high) = (low?, high?);
                 if low > high {
-                    let message = format!("there are no numbers from {low} to {high}");
-                    let help = format!("write `{high}..{low}`: the smaller number stands first");
-                    let empty = Diagnostic::error("empty-range", message, span, "an empty range");
-                    let swapped = format!("{high}..{low}");
-                    self.complaints.push(empty.with_help(help).with_replacement(span, swapped));
+                    self.complaints.push(empty_range((low, high), span, "an empty range"));
                     return None;
                 }
                 if high - low >= 1 << 31 {

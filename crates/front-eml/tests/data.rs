@@ -520,3 +520,18 @@ fn words_of_annotations_are_names_elsewhere() {
         process P { main { mod = guarded + by; synchronized(when) { exclusive = true; } } }";
     assert_eq!(program(text).globals.len(), 4);
 }
+
+#[test]
+fn a_choice_among_no_constants_is_a_warning_with_a_repair() {
+    for (choice, warned) in [("3..0", true), ("N..0", true), ("0..3", false), ("x..0", false)] {
+        let text =
+            format!("const N = 2; int 0..3 : x; process P {{ main {{ x = choose({choice}); }} }}");
+        let parsed = parse(&text);
+        assert!(parsed.program.is_some(), "{choice}");
+        let found = parsed.diagnostics.iter().find(|one| one.code == "empty-range");
+        assert_eq!(found.is_some(), warned, "{choice}");
+        if let Some(found) = found {
+            assert!(!found.is_error() && found.replacement.is_some(), "{found:?}");
+        }
+    }
+}
