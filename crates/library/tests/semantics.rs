@@ -7,20 +7,29 @@
 
 #![expect(clippy::print_stdout, reason = "the large run shows its counts")]
 
-use selvedge_analysis::{EngineKind, Options, Prepared, QuestionKind, answer, instance};
+use selvedge_analysis::{
+    EngineKind, InternalError, Options, Prepared, QuestionKind, answer, answer_deadlocks, instance,
+};
 use selvedge_base::{Budget, FilePosition, Place};
 use selvedge_library::load::Reading;
 use selvedge_library::replay::{Replayed, execute};
 use selvedge_library::{Text, load, target};
 use selvedge_program::{
-    Answer, AssertionVerdict, FailureKind, Program, Question, Target, Trace, Verdict,
+    Answer, AssertionVerdict, Deadlock, FailureKind, LocationId, PATTERNS, PatternQuestion,
+    Program, Question, Race, Resource, Target, ThreadId, Trace, Units, Verdict, Wait,
 };
 use selvedge_replay::replay;
 use selvedge_report::replay_json::Replay;
 use selvedge_testkit::Rng;
+use selvedge_testkit::semantics::conflicts::{
+    PatternAsked, Wanted, deadlocks, patterns, races, shows,
+};
+use selvedge_testkit::semantics::formula::{Asked, random_formula};
 use selvedge_testkit::semantics::generate::random_source;
+use selvedge_testkit::semantics::machine::{Machine, State};
 use selvedge_testkit::semantics::print::lines;
-use selvedge_testkit::semantics::search::{Facts, Limits, explore};
+use selvedge_testkit::semantics::runs::some_run;
+use selvedge_testkit::semantics::search::{Facts, explore_machine};
 use selvedge_testkit::semantics::shrink::shrink;
 use selvedge_testkit::semantics::syntax::{Block, Copies, LockStatement, Source, Statement};
 use std::cell::{Cell, RefCell};
@@ -36,6 +45,15 @@ const WORK: u64 = 1_000;
 
 /// How many nodes of decision diagrams an engine may store.
 const NODES: usize = 20_000;
+
+/// How many formulas are asked of a program.
+const FORMULAS: usize = 3;
+
+/// How many patterns are drawn for a program with units; one that happens and one other are asked about.
+const PATTERNS_DRAWN: usize = 24;
+
+/// About how many races that happen a program is asked, and about how many others.
+const ASKED: usize = 2;
 
 /// How many edits are tried to make a program smaller.
 const EDITS: usize = 1_500;
@@ -121,21 +139,17 @@ fn anywhere(source: &Source, what: &dyn Fn(&Statement) -> bool) -> bool {
     functions.into_iter().any(|function| has(&function.body, what))
 }
 
-/// Asks an engine; a panic is an answer of its own.
-fn ask(
-    program: &Program,
-    question: &Question,
+/// Asks an engine within limits; a panic is an answer of its own.
+fn within<T>(
     engine: Option<EngineKind>,
-) -> Result<Answer, String> {
+    ask: impl FnOnce(&Options, &Budget) -> Result<T, InternalError>,
+) -> Result<T, String> {
     let options = Options { assertions: true, max_nodes: Some(NODES), ..Options::new(engine) };
     // The two that make one pushdown system of all threads look at their budget seldom.
     let slow = matches!(engine, Some(EngineKind::Pds | EngineKind::Spds));
     let budget = Budget::with_steps(if slow { WORK / 20 } else { WORK });
     ASKING.set(true);
-    let asked = catch_unwind(AssertUnwindSafe(|| {
-        let prepared = Prepared::new(program);
-        answer(&prepared, std::slice::from_ref(question), &options, &budget, &mut |_| {})
-    }));
+    let asked = catch_unwind(AssertUnwindSafe(|| ask(&options, &budget)));
     ASKING.set(false);
     match asked {
         Err(panic) => {
@@ -144,8 +158,29 @@ fn ask(
             Err(format!("panic: {}", text.unwrap_or_default()))
         }
         Ok(Err(error)) => Err(format!("internal error: {error}")),
-        Ok(Ok(mut report)) => Ok(report.answers.remove(0)),
+        Ok(Ok(answer)) => Ok(answer),
     }
+}
+
+fn ask(
+    program: &Program,
+    question: &Question,
+    engine: Option<EngineKind>,
+) -> Result<Answer, String> {
+    let report = within(engine, |options, budget| {
+        let prepared = Prepared::new(program);
+        answer(&prepared, std::slice::from_ref(question), options, budget, &mut |_| {})
+    });
+    let mut report = report?;
+    // An engine that fails is an error, also where another one has answered.
+    match report.faults.first() {
+        Some(fault) => Err(format!("fault: {}", fault.message)),
+        None => Ok(report.answers.remove(0)),
+    }
+}
+
+fn name_of(engine: Option<EngineKind>) -> &'static str {
+    engine.map_or("default", EngineKind::name)
 }
 
 /// A program as Selvedge has read it, and everything that can happen in it.
@@ -160,10 +195,8 @@ struct Case<'a> {
 impl Case<'_> {
     /// Puts a question to engines; `happens` is what the interpreter says.
     fn ask(&self, judged: &mut Judged, kind: &str, question: &Question, happens: bool) {
-        let cut = self.facts.cut;
         for engine in engines(QuestionKind::of(question), self.turn) {
-            let name = engine.map_or("default", EngineKind::name);
-            let kind = &format!("{kind}{} {name}", self.suffix);
+            let kind = &format!("{kind}{} {}", self.suffix, name_of(engine));
             let answer = match ask(self.program, question, engine) {
                 Ok(answer) => answer,
                 Err(why) => {
@@ -171,32 +204,182 @@ impl Case<'_> {
                     continue;
                 }
             };
-            match &answer.verdict {
-                Verdict::Unknown(_) => judged.count(kind, 2),
-                Verdict::Violation(trace) => {
-                    // What the interpreter has not followed may be found.
-                    if !happens && !cut {
-                        judged.wrong(kind, "a violation that cannot happen");
-                    }
-                    judged.count(kind, 0);
-                    if *question == Question::Reach(Target::Assertion) {
-                        self.failure(judged, kind, trace);
-                    }
-                    self.replay(judged, question, trace);
-                }
-                Verdict::Safe => {
-                    if happens {
-                        judged.wrong(kind, "safe, although it happens");
-                    }
-                    judged.count(kind, 1);
-                }
-            }
+            self.verdict(judged, kind, &answer, happens);
             if *question == Question::Reach(Target::Assertion)
                 && let Some(searched) = answer.searched
                 && let Some(list) = searched.assertions
             {
                 self.list(judged, &format!("list of {kind}"), &list, searched.waiting == 0);
             }
+        }
+    }
+
+    fn verdict(&self, judged: &mut Judged, kind: &str, answer: &Answer, happens: bool) {
+        match &answer.verdict {
+            Verdict::Unknown(_) => judged.count(kind, 2),
+            Verdict::Violation(trace) => {
+                // What the interpreter has not followed may be found.
+                if !happens && !self.facts.cut {
+                    judged.wrong(kind, "a violation that cannot happen");
+                }
+                judged.count(kind, 0);
+                if answer.question == Question::Reach(Target::Assertion) {
+                    self.failure(judged, kind, trace);
+                }
+                self.replay(judged, &answer.question, trace);
+            }
+            Verdict::Safe => {
+                if happens {
+                    judged.wrong(kind, "safe, although it happens");
+                }
+                judged.count(kind, 1);
+            }
+        }
+    }
+
+    fn thread(&self, machine: &Machine<'_>, thread: usize) -> ThreadId {
+        let name = machine.name(thread);
+        let mut all = self.program.threads.iter_enumerated();
+        all.find(|(_, one)| one.name == name).expect("the same threads").0
+    }
+
+    fn location(&self, machine: &Machine<'_>, cell: usize) -> LocationId {
+        let name = machine.location(cell);
+        let mut all = self.program.locations.iter_enumerated();
+        all.find(|(_, one)| one.name == name).expect("the same locations").0
+    }
+
+    /// Asks about races: about some that happen, and some others.
+    fn races(&self, judged: &mut Judged, machine: &Machine<'_>) {
+        let happen = races(machine, self.facts);
+        let threads = machine.threads.len();
+        let mut all = Vec::new();
+        for cell in 0..machine.locations() {
+            for first in 0..threads {
+                all.extend((first + 1..threads).map(|second| (cell, first, second)));
+            }
+        }
+        let (mut asked, mut others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|race| happen.contains(race));
+        asked.truncate(ASKED);
+        others.truncate(ASKED);
+        asked.extend(others);
+        for race in asked {
+            let (cell, first, second) = race;
+            let mut threads = [self.thread(machine, first), self.thread(machine, second)];
+            threads.sort_unstable();
+            let question = Question::Race(Race { location: self.location(machine, cell), threads });
+            let before = judged.disagreements.len();
+            self.ask(judged, "race", &question, happen.contains(&race));
+            for (_, words) in &mut judged.disagreements[before..] {
+                let (first, second) = (machine.name(first), machine.name(second));
+                let _ = write!(words, ": {first} and {second} for {}", machine.location(cell));
+            }
+        }
+    }
+
+    /// Asks about all deadlocks.
+    fn deadlocks(&self, judged: &mut Judged, machine: &Machine<'_>) {
+        let resource = |wanted: Wanted| match wanted {
+            Wanted::End(other) => Resource::End(self.thread(machine, other)),
+            Wanted::Lock(lock) => {
+                let name = machine.lock_name(lock);
+                let mut all = self.program.locks.iter_enumerated();
+                Resource::Lock(all.find(|(_, one)| one.name == name).expect("the same locks").0)
+            }
+        };
+        let mut happen = BTreeSet::new();
+        for cycle in deadlocks(machine, self.facts) {
+            let mut waits: Vec<Wait> = Vec::new();
+            for (at, &(thread, wanted)) in cycle.iter().enumerate() {
+                let held = cycle[(at + cycle.len() - 1) % cycle.len()].1;
+                let thread = self.thread(machine, thread);
+                waits.push(Wait { thread, holds: resource(held), wants: resource(wanted) });
+            }
+            let first = (0..waits.len()).min_by_key(|&at| waits[at].thread).expect("a wait");
+            waits.rotate_left(first);
+            happen.insert(Deadlock { waits });
+        }
+        let threads: Vec<ThreadId> = self.program.threads.ids().collect();
+        for engine in engines(QuestionKind::Deadlock, self.turn) {
+            let kind = format!("deadlock{} {}", self.suffix, name_of(engine));
+            let prepared = Prepared::new(self.program);
+            let found = within(engine, |options, budget| {
+                answer_deadlocks(&prepared, &threads, Vec::new(), options, budget, &mut |_| {})
+            });
+            let found = match found {
+                Ok(found) => found,
+                Err(why) => {
+                    judged.wrong(&kind, why);
+                    continue;
+                }
+            };
+            let mut missing = happen.clone();
+            for answer in &found.report.answers {
+                let Question::Deadlock(deadlock) = &answer.question else { continue };
+                let happens = missing.remove(deadlock);
+                self.verdict(judged, &kind, answer, happens);
+            }
+            if found.unasked.is_some() {
+                judged.count(&kind, 2);
+            } else if let Some(deadlock) = missing.first() {
+                judged.wrong(&kind, format!("is not asked about: {deadlock:?}"));
+            }
+        }
+    }
+
+    /// Asks about patterns.
+    fn patterns(&self, judged: &mut Judged, machine: &Machine<'_>, all: &[PatternAsked]) {
+        let fits = |one: &&PatternAsked| {
+            one.threads.iter().all(|&thread| thread < machine.threads.len())
+                && one.locations.iter().all(|&cell| cell < machine.locations())
+        };
+        let in_unit = |state: &State, thread: usize| machine.is_in_unit(state, thread);
+        let (mut asked, mut others): (Vec<_>, Vec<_>) =
+            all.iter().filter(fits).partition(|one| shows(self.facts, in_unit, one));
+        asked.truncate(1);
+        let happens = asked.len();
+        others.truncate(1);
+        asked.extend(others);
+        for (at, one) in asked.into_iter().enumerate() {
+            let mut pattern = PATTERNS.iter();
+            let pattern = pattern.find(|pattern| pattern.number == one.number).expect("a pattern");
+            let both = one.accesses.iter().any(|access| access.second);
+            let cells = &one.locations[..if both { 2 } else { 1 }];
+            let question = Question::Pattern(PatternQuestion {
+                pattern,
+                units: Units::Exact,
+                unit_thread: self.thread(machine, one.threads[0]),
+                other_thread: self.thread(machine, one.threads[1]),
+                locations: cells.iter().map(|&cell| self.location(machine, cell)).collect(),
+            });
+            let before = judged.disagreements.len();
+            self.ask(judged, "atomicity", &question, at < happens);
+            for (_, words) in &mut judged.disagreements[before..] {
+                let _ = write!(words, ": {one:?}");
+            }
+        }
+    }
+
+    /// Asks whether a run satisfies a formula.
+    fn formula(&self, judged: &mut Judged, source: &Source, machine: &Machine<'_>, asked: &Asked) {
+        let text = asked.text(source, machine);
+        let Some(happens) = some_run(machine, self.facts, asked) else {
+            judged.count("formulas that are too large", 2);
+            return;
+        };
+        let fair: Vec<ThreadId> =
+            asked.fair.iter().map(|&thread| self.thread(machine, thread)).collect();
+        let (questions, complaints) = selvedge_logic::parse(&text, self.program, &fair);
+        let [question] = &questions[..] else {
+            judged.wrong("temporal", format!("{text} is refused: {complaints:?}"));
+            return;
+        };
+        let before = judged.disagreements.len();
+        self.ask(judged, "temporal", &Question::Temporal(question.clone()), happens);
+        let fair: Vec<String> = asked.fair.iter().map(|&thread| machine.name(thread)).collect();
+        for (_, words) in &mut judged.disagreements[before..] {
+            let _ = write!(words, ": {text} --fair {}", fair.join(","));
         }
     }
 
@@ -274,13 +457,49 @@ impl Case<'_> {
 /// The engine that is chosen, the search of states, and one of the others in turn.
 fn engines(kind: QuestionKind, turn: u64) -> Vec<Option<EngineKind>> {
     let mut able = EngineKind::deciding(&[kind]);
+    if kind == QuestionKind::Temporal {
+        return [None].into_iter().chain(able.into_iter().map(Some)).collect();
+    }
     able.retain(|one| *one != EngineKind::Transactions);
     let turn = usize::try_from(turn % 1_000).unwrap_or(0);
     let other = able.get(turn % able.len().max(1)).copied();
     [None, Some(EngineKind::Transactions)].into_iter().chain(other.map(Some)).collect()
 }
 
-fn judge(source: &Source, turn: u64) -> Judged {
+/// What is asked of a program beside what can always be asked.
+struct Drawn {
+    formulas: Vec<Asked>,
+    patterns: Vec<PatternAsked>,
+}
+
+impl Drawn {
+    fn new(source: &Source, seed: u64) -> Self {
+        let machine = Machine::new(source, lines(source), 2, false);
+        let rng = &mut Rng::new(seed ^ 0x5eed);
+        let formulas = (0..FORMULAS).map(|_| random_formula(rng, source, &machine)).collect();
+        let (threads, cells) = (machine.threads.len(), machine.locations());
+        let has_units = anywhere(source, &|one| matches!(one, Statement::Unit(_)));
+        let mut drawn = Vec::new();
+        if threads > 1 && cells > 0 && has_units {
+            let all = patterns();
+            while drawn.len() < PATTERNS_DRAWN {
+                let (number, accesses) = rng.pick(&all).clone();
+                let first = rng.below(threads);
+                let threads = [first, (first + rng.between(1, threads - 1)) % threads];
+                let at = rng.below(cells);
+                let locations = [at, (at + rng.below(cells)) % cells];
+                let two = accesses.iter().any(|access| access.second);
+                if two && cells == 1 || two && locations[0] == locations[1] {
+                    continue;
+                }
+                drawn.push(PatternAsked { number, accesses, threads, locations });
+            }
+        }
+        Self { formulas, patterns: drawn }
+    }
+}
+
+fn judge(source: &Source, drawn: &Drawn, turn: u64) -> Judged {
     let mut judged = Judged::default();
     let printed = lines(source);
     let given = match program(&printed.text) {
@@ -298,7 +517,8 @@ fn judge(source: &Source, turn: u64) -> Judged {
         let number = u32::try_from(copies).expect("few");
         let mut program = instance(given.clone(), &[], number).program;
         for spurious in if waits { vec![false, true] } else { vec![false] } {
-            let Some(facts) = explore(source, Limits { states: STATES, copies, spurious }) else {
+            let machine = Machine::new(source, printed.clone(), copies, spurious);
+            let Some(facts) = explore_machine(&machine, STATES) else {
                 judged.skipped = Some("too many states".to_owned());
                 return judged;
             };
@@ -306,6 +526,12 @@ fn judge(source: &Source, turn: u64) -> Judged {
             judged.states += facts.states.len();
             let suffix = if spurious { " --spurious-wakeups" } else { "" };
             let case = Case { program: &program, facts: &facts, suffix, turn };
+            for asked in drawn.formulas.iter().filter(|asked| asked.fits(source, &machine)) {
+                case.formula(&mut judged, source, &machine, asked);
+            }
+            case.races(&mut judged, &machine);
+            case.deadlocks(&mut judged, &machine);
+            case.patterns(&mut judged, &machine, &drawn.patterns);
             case.ask(&mut judged, "reach", &Question::Reach(Target::Assertion), facts.fails());
             for label in labels(source) {
                 match target::label(&program, &format!("m{label}")) {
@@ -372,15 +598,20 @@ impl Tally {
 }
 
 /// The smallest program with the same disagreement, and what is wrong with it.
-fn smallest(source: Source, seed: u64, (kind, words): &Disagreement) -> String {
-    let shape = |words: &str| words.replace(|one: char| one.is_ascii_digit(), "");
+fn smallest(source: Source, drawn: &Drawn, seed: u64, (kind, words): &Disagreement) -> String {
+    // The formula may become another one.
+    let shape = |words: &str| {
+        let words =
+            words.split_once(": A ").or(words.split_once(": E ")).map_or(words, |one| one.0);
+        words.replace(|one: char| one.is_ascii_digit(), "")
+    };
     let wanted = (kind, shape(words));
     let small = shrink(source, EDITS, |edited| {
-        let all = judge(edited, seed).disagreements;
+        let all = judge(edited, drawn, seed).disagreements;
         all.iter().any(|(kind, words)| (kind, shape(words)) == wanted)
     });
     let mut shown = format!("---- seed {seed}, {kind}: {words}\n{}", lines(&small).text);
-    for (kind, words) in judge(&small, seed).disagreements {
+    for (kind, words) in judge(&small, drawn, seed).disagreements {
         let _ = writeln!(shown, "     {kind}: {words}");
     }
     shown
@@ -400,12 +631,13 @@ fn answers_are_those_of_the_book() {
     }));
     for seed in first..first + programs {
         let source = random_source(&mut Rng::new(seed));
-        let judged = judge(&source, seed);
+        let drawn = Drawn::new(&source, seed);
+        let judged = judge(&source, &drawn, seed);
         tally.add(&judged);
         if let Some(wrong) = judged.disagreements.first()
             && shown.len() < SHOWN
         {
-            shown.push(smallest(source, seed, wrong));
+            shown.push(smallest(source, &drawn, seed, wrong));
         }
     }
     _ = std::panic::take_hook();

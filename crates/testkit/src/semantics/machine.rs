@@ -18,6 +18,8 @@
     reason = "all numbers of a program are small"
 )]
 
+mod moments;
+
 use super::code::{Code, Operation, code};
 use super::print::Printed;
 use super::syntax::{
@@ -154,6 +156,18 @@ pub enum Event {
     Acquire(usize),
     /// A lock changes from held to free.
     Release(usize),
+    /// A function of the thread is called.
+    Call(usize),
+    /// A function of the thread is left, for its caller or for good.
+    Return(usize),
+    /// A thread is started.
+    Start(usize),
+    /// A thread is found to have ended.
+    Join(usize),
+    /// A channel is used; `recv` is nothing that a step does by itself.
+    Channel(ChannelStatement, usize),
+    /// Another thread receives.
+    Received(usize),
 }
 
 /// What a thread can do.
@@ -177,6 +191,8 @@ enum Stop {
     Choice(i64, i64),
     Any(Type),
     Fails(FailureWord),
+    /// What was chosen or decided is a step of its own before the next access.
+    Pause(Vec<i32>),
 }
 
 /// A program, ready to be executed.
@@ -206,6 +222,10 @@ struct Sight<'a> {
     instant: bool,
     /// Whether reads are those of a condition that belongs to no thread.
     unchecked: bool,
+    /// What was read at once.
+    reads: Vec<usize>,
+    /// How many indices are being evaluated, one inside of the other.
+    indices: usize,
 }
 
 impl<'s> Machine<'s> {
@@ -561,7 +581,7 @@ impl<'s> Machine<'s> {
                     callee.locals[..values.len()].copy_from_slice(&values);
                     next.threads[thread].frames.push(callee);
                     self.settle(&mut next, thread);
-                    steps.next.push((next, Vec::new()));
+                    steps.next.push((next, vec![Event::Call(*function)]));
                 }
             }
             Operation::Return(value) => {
@@ -605,7 +625,7 @@ impl<'s> Machine<'s> {
                 for copy in self.which_copy(state, thread, *process, index.as_ref(), site, steps) {
                     let other = self.thread(*process, copy);
                     if state.threads[other].status == Status::Ended {
-                        self.goes_on(state.clone(), thread, Vec::new(), steps);
+                        self.goes_on(state.clone(), thread, vec![Event::Join(other)], steps);
                     }
                 }
             }
@@ -718,6 +738,14 @@ impl<'s> Machine<'s> {
                         self.fail(state, thread, FailureWord::Annotation, site, steps);
                     }
                 }
+                Err(Stop::Pause(_)) if read.is_some() => pause(log),
+                Err(Stop::Pause(values)) => {
+                    for value in values {
+                        let mut log = log.clone();
+                        log.push(value);
+                        pause(log);
+                    }
+                }
                 Err(stop) => {
                     if let Err(word) = self.fork(stop, &log, |log| open.push((log, read))) {
                         self.fail(state, thread, word, site, steps);
@@ -742,7 +770,10 @@ impl<'s> Machine<'s> {
         while let Some(log) = open.pop() {
             let mut sight = Sight::new(state, thread, &log, true);
             match what(self, &mut sight) {
-                Ok(value) => found.push((value, Vec::new())),
+                Ok(value) => {
+                    let reads = sight.reads.into_iter().map(Event::Read);
+                    found.push((value, reads.collect()));
+                }
                 Err(stop) => {
                     if let Err(word) = self.fork(stop, &log, |log| open.push(log)) {
                         self.fail(state, thread, word, site, steps);
@@ -765,7 +796,7 @@ impl<'s> Machine<'s> {
             Stop::Fails(word) => return Err(word),
             Stop::Choice(low, high) => (low as i32..=high as i32).collect(),
             Stop::Any(kind) => self.values(kind),
-            Stop::Read(_) => unreachable!("reads are seen to before"),
+            Stop::Read(_) | Stop::Pause(_) => unreachable!("these are seen to before"),
         };
         for value in values {
             let mut log = log.to_vec();
@@ -1108,28 +1139,32 @@ impl<'s> Machine<'s> {
         let (operation, site) = self.operation(thread, frame);
         let process = self.threads[thread].0;
         let result = self.source.processes[process].functions[frame.function].result;
-        let values: Vec<Option<i32>> = match (operation, result) {
+        let values: Vec<(Option<i32>, Vec<Event>)> = match (operation, result) {
             (Operation::Return(Some(value)), Some(kind)) => {
                 let found = self.evaluate(state, thread, false, site, steps, |machine, sight| {
                     machine.value(value, sight)
                 });
                 let mut values = Vec::new();
-                for (value, ..) in found {
+                for (value, _, events) in found {
                     let value = self.fitting(state, thread, kind, value, site, steps);
-                    values.extend(value.map(Some));
+                    values.extend(value.map(|value| (Some(value), events)));
                 }
                 values
             }
             // *Data*, rule 3.
-            (_, Some(kind)) => self.values(kind).into_iter().map(Some).collect(),
-            (_, None) => vec![None],
+            (_, Some(kind)) => {
+                self.values(kind).into_iter().map(|value| (Some(value), Vec::new())).collect()
+            }
+            (_, None) => vec![(None, Vec::new())],
         };
-        for value in values {
+        let event = Event::Return(frame.function);
+        for (value, mut events) in values {
+            events.push(event);
             let mut next = state.clone();
             next.threads[thread].frames.pop();
             if next.threads[thread].frames.is_empty() {
                 next.threads[thread].status = Status::Ended;
-                steps.next.push((next, Vec::new()));
+                steps.next.push((next, events));
                 continue;
             }
             let caller = next.threads[thread].frames.last().expect("it is there");
@@ -1137,9 +1172,9 @@ impl<'s> Machine<'s> {
             match (operation, value) {
                 (Operation::Call(Some(target), ..), Some(value)) => {
                     let target = target.clone();
-                    self.result(next, thread, &target, i64::from(value), Vec::new(), site, steps);
+                    self.result(next, thread, &target, i64::from(value), events, site, steps);
                 }
-                _ => self.goes_on(next, thread, Vec::new(), steps),
+                _ => self.goes_on(next, thread, events, steps),
             }
         }
     }
@@ -1229,7 +1264,7 @@ impl<'s> Machine<'s> {
             let mut next = state.clone();
             next.threads[other].status = Status::Runs;
             next.threads[other].frames[0].locals[..values.len()].copy_from_slice(&values);
-            self.goes_on(next, thread, Vec::new(), steps);
+            self.goes_on(next, thread, vec![Event::Start(other)], steps);
         }
     }
 
@@ -1246,10 +1281,12 @@ impl<'s> Machine<'s> {
         let ready: Vec<usize> = others.filter(|&other| self.ready(state, other, channel)).collect();
         let mut with = |receivers: &[usize]| {
             let mut next = state.clone();
+            let mut events = vec![Event::Channel(what, channel)];
             for &other in receivers {
                 self.forward(&mut next, other);
+                events.push(Event::Received(other));
             }
-            self.goes_on(next, thread, Vec::new(), steps);
+            self.goes_on(next, thread, events, steps);
         };
         match what {
             ChannelStatement::Receive => {}
@@ -1282,8 +1319,23 @@ impl<'s> Machine<'s> {
         let length = self.source.globals[variable].length.unwrap_or(1);
         match index {
             None => Ok(self.cells[variable]),
-            Some(index) => Ok(self.cells[variable] + within(self.value(index, sight)?, length)?),
+            Some(index) => {
+                // "A free choice in an index is a step before the access."
+                sight.indices += 1;
+                let element = self.element(index, length, sight);
+                sight.indices -= 1;
+                Ok(self.cells[variable] + element?)
+            }
         }
+    }
+
+    fn element(
+        &self,
+        index: &Expression,
+        length: usize,
+        sight: &mut Sight<'_>,
+    ) -> Result<usize, Stop> {
+        within(self.value(index, sight)?, length)
     }
 
     /// *Expressions*; *Data*, rules 1 and 8.
@@ -1305,6 +1357,7 @@ impl<'s> Machine<'s> {
             Expression::Variable(Place::Global(at, index)) => {
                 let cell = self.cell(*at, index.as_deref(), sight)?;
                 if sight.instant {
+                    sight.reads.push(cell);
                     if !sight.unchecked && !self.may_access(sight.state, sight.thread, cell) {
                         return Err(Stop::Fails(FailureWord::Annotation));
                     }
@@ -1317,14 +1370,25 @@ impl<'s> Machine<'s> {
             Expression::Negative(inner) => -self.value(inner, sight)?,
             Expression::Choose(low, high) => match sight.logged() {
                 Some(value) => i64::from(value),
+                None if sight.indices > 0 && !sight.instant => {
+                    return Err(Stop::Pause((*low as i32..=*high as i32).collect()));
+                }
                 None => return Err(Stop::Choice(*low, *high)),
             },
-            Expression::Binary(operator, left, right) => {
-                let left = self.value(left, sight)?;
-                match (operator, left) {
-                    (Operator::And, 0) => return Ok(0),
-                    (Operator::Or, 1) | (Operator::Implies, 0) => return Ok(1),
-                    _ => {}
+            Expression::Binary(operator, first, right) => {
+                let left = self.value(first, sight)?;
+                let decided = match (operator, left) {
+                    (Operator::And, 0) => Some(0),
+                    (Operator::Or, 1) | (Operator::Implies, 0) => Some(1),
+                    _ => None,
+                };
+                if let Some(value) = decided {
+                    // "So is the left operand where it is local, decides, and the right one would read."
+                    let apart = !sight.instant && !reads(first) && reads(right);
+                    if apart && sight.logged().is_none() {
+                        return Err(Stop::Pause(vec![0]));
+                    }
+                    return Ok(value);
                 }
                 let right = self.value(right, sight)?;
                 match operator {
@@ -1351,7 +1415,16 @@ impl<'s> Machine<'s> {
 
 impl<'a> Sight<'a> {
     fn new(state: &'a State, thread: usize, log: &'a [i32], instant: bool) -> Self {
-        Self { state, thread, log, used: 0, instant, unchecked: false }
+        Self {
+            state,
+            thread,
+            log,
+            used: 0,
+            instant,
+            unchecked: false,
+            reads: Vec::new(),
+            indices: 0,
+        }
     }
 
     fn logged(&mut self) -> Option<i32> {
@@ -1410,6 +1483,13 @@ fn release(state: &mut State, thread: usize, lock: usize) -> Option<Vec<Event>> 
     }
     *owner = NOBODY;
     Some(vec![Event::Release(lock)])
+}
+
+/// Whether an expression reads what is shared.
+fn reads(expression: &Expression) -> bool {
+    let mut names = BTreeSet::new();
+    variables(expression, &mut names);
+    !names.is_empty()
 }
 
 fn variables(expression: &Expression, names: &mut BTreeSet<usize>) {

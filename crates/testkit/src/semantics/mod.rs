@@ -8,9 +8,12 @@
 //! one does not.
 
 mod code;
+pub mod conflicts;
+pub mod formula;
 pub mod generate;
 pub mod machine;
 pub mod print;
+pub mod runs;
 pub mod search;
 pub mod shrink;
 pub mod syntax;

@@ -181,13 +181,7 @@ impl Printer<'_> {
                 format!("{word}({});", self.lock(lock))
             }
             Statement::Channel(what, channel) => {
-                let word = match what {
-                    ChannelStatement::Send => "send",
-                    ChannelStatement::Post => "post",
-                    ChannelStatement::Broadcast => "broadcast",
-                    ChannelStatement::Receive => "recv",
-                };
-                format!("{word} c{channel};")
+                format!("{} c{channel};", word(*what))
             }
             Statement::Call(target, function, arguments) => {
                 let target = target.as_ref().map(|place| format!("{} = ", self.place(place)));
@@ -308,7 +302,24 @@ impl Printer<'_> {
     }
 }
 
-fn name(function: usize) -> String {
+/// The text of an expression.
+pub(super) fn expression(source: &Source, expression: &Expression) -> String {
+    let printer = Printer { source, out: Printed::default(), line: 1, process: 0, function: 0 };
+    printer.expression(expression)
+}
+
+/// What a statement about a channel is called.
+pub(super) fn word(what: ChannelStatement) -> &'static str {
+    match what {
+        ChannelStatement::Send => "send",
+        ChannelStatement::Post => "post",
+        ChannelStatement::Broadcast => "broadcast",
+        ChannelStatement::Receive => "recv",
+    }
+}
+
+/// What a function is called.
+pub(super) fn name(function: usize) -> String {
     match function {
         0 => "main".to_owned(),
         _ => format!("f{function}"),

@@ -49,6 +49,8 @@ pub struct Facts {
     pub initial: usize,
     /// The steps from each state.
     pub edges: Vec<Vec<Edge>>,
+    /// Which threads can take a step in each state, be it one that fails, as bits.
+    pub movers: Vec<u64>,
     /// Whether a step was not followed, because a stack or an atomic section was too large.
     pub cut: bool,
 }
@@ -91,11 +93,12 @@ pub fn explore_machine(machine: &Machine<'_>, most: usize) -> Option<Facts> {
         }
         let state = facts.states[at].clone();
         let mut edges = Vec::new();
-        let mut moves = false;
+        let mut movers = 0;
         for thread in 0..machine.threads.len() {
             facts.labels.extend(machine.labels(&state, thread));
             let Steps { next, fails, together, labels, cut } = machine.steps(&state, thread);
-            moves |= !next.is_empty() || !fails.is_empty() || !together.is_empty() || cut;
+            let moves = !next.is_empty() || !fails.is_empty() || !together.is_empty() || cut;
+            movers |= u64::from(moves) << thread;
             facts.failures.extend(fails);
             facts.together.extend(together);
             facts.labels.extend(labels);
@@ -112,8 +115,9 @@ pub fn explore_machine(machine: &Machine<'_>, most: usize) -> Option<Facts> {
             }
         }
         let waiting = state.threads.iter().any(|thread| thread.status == Status::Runs);
-        facts.dead_end |= !moves && waiting;
+        facts.dead_end |= movers == 0 && waiting;
         facts.edges.push(edges);
+        facts.movers.push(movers);
         at += 1;
     }
     Some(facts)

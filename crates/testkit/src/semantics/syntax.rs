@@ -22,6 +22,20 @@ pub struct Source {
     pub processes: Vec<Process>,
 }
 
+impl Source {
+    /// Whether the condition of a formula is about shared variables that are there.
+    pub(super) fn has_variables_of(&self, condition: &Expression) -> bool {
+        match condition {
+            Expression::Variable(Place::Global(at, index)) => self
+                .globals
+                .get(*at)
+                .is_some_and(|global| global.length.is_some() == index.is_some()),
+            Expression::Binary(_, left, _) => self.has_variables_of(left),
+            _ => true,
+        }
+    }
+}
+
 /// A lock, or an array of locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LockDeclaration {
@@ -250,7 +264,7 @@ pub enum LockStatement {
 }
 
 /// What a statement does with a channel.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[expect(missing_docs, reason = "each is the statement of its name")]
 pub enum ChannelStatement {
     Send,
