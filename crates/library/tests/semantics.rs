@@ -11,15 +11,19 @@ use selvedge_analysis::{
     EngineKind, InternalError, Options, Prepared, QuestionKind, answer, answer_deadlocks, instance,
 };
 use selvedge_base::{Budget, FilePosition, Place};
+use selvedge_findings::{CheckedFile, FindingKind, Tally};
+use selvedge_library::file::Loaded;
 use selvedge_library::load::Reading;
+use selvedge_library::render::{Extent, Format, write_checks};
 use selvedge_library::replay::{Replayed, execute};
-use selvedge_library::{Text, load, target};
+use selvedge_library::{CheckOptions, Fixes, Text, load, target};
 use selvedge_program::{
     Answer, AssertionVerdict, Deadlock, FailureKind, LocationId, PATTERNS, PatternQuestion,
     Program, Question, Race, Resource, Target, ThreadId, Trace, Units, Verdict, Wait,
 };
 use selvedge_replay::replay;
 use selvedge_report::replay_json::Replay;
+use selvedge_report::{Checks, RunSettings, Terminal};
 use selvedge_testkit::Rng;
 use selvedge_testkit::semantics::conflicts::{
     PatternAsked, Wanted, deadlocks, patterns, races, shows,
@@ -36,6 +40,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 /// How many states the interpreter may store.
 const STATES: usize = 4_000;
@@ -68,7 +73,7 @@ thread_local! {
 
 /// What a run counts.
 #[derive(Default)]
-struct Tally {
+struct Counts {
     programs: usize,
     skipped: BTreeMap<String, usize>,
     compared: BTreeMap<String, [usize; 3]>,
@@ -372,7 +377,15 @@ impl Case<'_> {
             asked.fair.iter().map(|&thread| self.thread(machine, thread)).collect();
         let (questions, complaints) = selvedge_logic::parse(&text, self.program, &fair);
         let [question] = &questions[..] else {
-            judged.wrong("temporal", format!("{text} is refused: {complaints:?}"));
+            // What stands in a function that nobody calls is in no thread.
+            if complaints
+                .iter()
+                .all(|one| ["unknown-function", "unknown-label"].contains(&one.code))
+            {
+                judged.count("formulas about functions that are not called", 2);
+            } else {
+                judged.wrong("temporal", format!("is refused: {text}"));
+            }
             return;
         };
         let before = judged.disagreements.len();
@@ -499,6 +512,159 @@ impl Drawn {
     }
 }
 
+/// What `check` says of a program, in all its forms.
+struct CheckSays {
+    checked: CheckedFile,
+    /// The kinds of findings of which JUnit says that they are proved to be none.
+    proved: Vec<String>,
+}
+
+impl CheckSays {
+    fn new(judged: &mut Judged, text: &str) -> Option<Self> {
+        let options = CheckOptions { fixes: Fixes::Skip, ..CheckOptions::default() };
+        let mut loaded = Loaded::new(Text::new("random.eml", text), true);
+        loaded.prepare(&options);
+        let asked = within(None, |limits, _| {
+            let options = CheckOptions { analysis: *limits, ..options.clone() };
+            let budget = Budget::with_steps(WORK * 10);
+            loaded.check(&options, None, &budget, &mut |_, _, _| {}).expect("a program")
+        });
+        let checked = match asked {
+            Ok(asked) => asked.checked,
+            Err(why) => {
+                judged.wrong("check", why);
+                return None;
+            }
+        };
+        if let Some(fault) = checked.faults.first() {
+            judged.wrong("check", format!("fault: {}", fault.message));
+        }
+        let files = [loaded.report(checked)];
+        let checks = Checks {
+            files: &files,
+            complaints: Vec::new(),
+            other_files: 0,
+            settings: RunSettings::default(),
+            elapsed: Duration::ZERO,
+        };
+        let written = |format: Format| {
+            let terminal = Terminal { width: 100, color: false };
+            let mut out = Vec::new();
+            write_checks(&checks, format, Extent::ALL, terminal, &mut out).expect("it is written");
+            String::from_utf8(out).expect("a text")
+        };
+        let mut proved = Vec::new();
+        let mut name = None;
+        for line in written(Format::Junit).lines() {
+            if let Some((_, rest)) = line.split_once("<testcase name=\"no ") {
+                name = rest.split_once('"').map(|one| one.0.to_owned());
+            } else if line.contains("<system-out>proved ") {
+                proved.extend(name.take());
+            }
+        }
+        let sarif = serde_json::from_str::<serde_json::Value>(&written(Format::Sarif));
+        let sarif = sarif.expect("JSON");
+        let results =
+            sarif.pointer("/runs/0/results").and_then(|one| one.as_array()).expect("a list");
+        let told: Vec<(&str, u64)> = results
+            .iter()
+            .filter(|one| one["kind"] == "fail")
+            .map(|one| {
+                let line = &one["locations"][0]["physicalLocation"]["region"]["startLine"];
+                (one["ruleId"].as_str().unwrap_or_default(), line.as_u64().unwrap_or_default())
+            })
+            .collect();
+        let found: Vec<(&str, u64)> = files[0]
+            .findings
+            .iter()
+            .map(|one| (one.kind.rule(), u64::from(one.places.first().map_or(0, |at| line(*at)))))
+            .collect();
+        if told != found {
+            judged.wrong("check", format!("SARIF says {told:?} of {found:?}"));
+        }
+        let [checked] = files;
+        Some(Self { checked, proved })
+    }
+
+    fn tally(&self, kind: FindingKind) -> Tally {
+        let mut tallies = self.checked.tallies.iter();
+        tallies.find(|(own, _)| *own == kind).map(|(_, tally)| *tally).unwrap_or_default()
+    }
+
+    /// Whether the exit code and JUnit claim that there is none of a kind.
+    fn judge_kind(&self, judged: &mut Judged, kind: FindingKind, happens: Option<bool>) {
+        let tally = self.tally(kind);
+        let name = format!("check: {}", kind.rule());
+        let called = match kind {
+            FindingKind::Stuck => "dead end".to_owned(),
+            other => other.rule().replace('-', " "),
+        };
+        let proved = self.proved.contains(&called);
+        let verdict = match (tally.violated, tally.unknown) {
+            (0, 0) if tally.questions > 0 => 1,
+            (0, _) => 2,
+            _ => 0,
+        };
+        judged.count(&name, verdict);
+        if proved != (verdict == 1) && tally.questions > 0 {
+            judged.wrong(&name, format!("JUnit says proved: {proved}, of {tally:?}"));
+        }
+        match happens {
+            Some(true) if verdict == 1 || proved => {
+                judged.wrong(&name, "safe, although it happens")
+            }
+            Some(false) if verdict == 0 => judged.wrong(&name, "a violation that cannot happen"),
+            _ => {}
+        }
+    }
+
+    /// Against an instance; `whole` if the program is no other than this one.
+    fn judge(&self, judged: &mut Judged, case: &Case<'_>, machine: &Machine<'_>, whole: bool) {
+        let facts = case.facts;
+        let certain = whole && !facts.cut;
+        let of = |happens: bool| (happens || certain).then_some(happens);
+        self.judge_kind(judged, FindingKind::Assertion, of(facts.fails()));
+        for finding in self.checked.findings.iter().filter(|_| certain) {
+            if finding.kind == FindingKind::Assertion {
+                case.failure(judged, "check: assertion-failure", &finding.trace);
+            }
+        }
+        if !self.checked.not_asked.contains(&FindingKind::Stuck) {
+            let other = self.tally(FindingKind::Deadlock).violated > 0;
+            // A dead end with a deadlock in it is no finding of its own.
+            let happens = facts.dead_end && !other;
+            self.judge_kind(judged, FindingKind::Stuck, of(happens).filter(|_| !other));
+        }
+        let happen = deadlocks(machine, facts).len();
+        if !self.checked.not_asked.contains(&FindingKind::Deadlock) {
+            self.judge_number(judged, FindingKind::Deadlock, happen, None, certain);
+        }
+        let pairs = machine.threads.len() * machine.threads.len().saturating_sub(1) / 2;
+        let all = pairs * machine.locations();
+        let happen = races(machine, facts).len();
+        self.judge_number(judged, FindingKind::Race, happen, Some(all), certain);
+    }
+
+    /// Whether as many questions have an answer of each kind as there are cases.
+    fn judge_number(
+        &self,
+        judged: &mut Judged,
+        kind: FindingKind,
+        happen: usize,
+        all: Option<usize>,
+        certain: bool,
+    ) {
+        self.judge_kind(judged, kind, (happen > 0 || certain).then_some(happen > 0));
+        let tally = self.tally(kind);
+        let too_many = tally.violated > happen || all.is_some_and(|all| tally.safe > all - happen);
+        let too_few = tally.unknown == 0 && tally.violated != happen;
+        if certain && tally.questions > 0 && (too_many || too_few) {
+            let name = format!("check: {}", kind.rule());
+            judged.wrong(&name, format!("{happen} of {all:?} happen: {tally:?}"));
+        }
+    }
+}
+
 fn judge(source: &Source, drawn: &Drawn, turn: u64) -> Judged {
     let mut judged = Judged::default();
     let printed = lines(source);
@@ -511,6 +677,7 @@ fn judge(source: &Source, drawn: &Drawn, turn: u64) -> Judged {
     };
     let any = source.processes.iter().any(|process| process.copies == Copies::Any);
     let waits = anywhere(source, &|one| matches!(one, Statement::Lock(LockStatement::Wait, _)));
+    let says = CheckSays::new(&mut judged, &printed.text);
     // Whoever starts copies without end is not at a dead end where a number of them is used up.
     let counted = source.processes.iter().any(|one| one.copies == Copies::Any && one.waits);
     for copies in if any { vec![1, 2] } else { vec![1] } {
@@ -528,6 +695,9 @@ fn judge(source: &Source, drawn: &Drawn, turn: u64) -> Judged {
             let case = Case { program: &program, facts: &facts, suffix, turn };
             for asked in drawn.formulas.iter().filter(|asked| asked.fits(source, &machine)) {
                 case.formula(&mut judged, source, &machine, asked);
+            }
+            if let Some(says) = says.as_ref().filter(|_| !spurious) {
+                says.judge(&mut judged, &case, &machine, !any);
             }
             case.races(&mut judged, &machine);
             case.deadlocks(&mut judged, &machine);
@@ -561,7 +731,7 @@ fn labels(source: &Source) -> BTreeSet<usize> {
     found.into_inner()
 }
 
-impl Tally {
+impl Counts {
     fn add(&mut self, judged: &Judged) {
         self.programs += 1;
         self.states += judged.states;
@@ -621,7 +791,7 @@ fn smallest(source: Source, drawn: &Drawn, seed: u64, (kind, words): &Disagreeme
 fn answers_are_those_of_the_book() {
     let programs = number("SELVEDGE_PROGRAMS", 100);
     let first = number("SELVEDGE_SEED", 1);
-    let mut tally = Tally::default();
+    let mut tally = Counts::default();
     let mut shown = Vec::new();
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -367,7 +367,7 @@ impl Generator<'_> {
             10,
             4,
             6,
-            when(!self.source.globals.is_empty(), 20),
+            when(self.source.globals.iter().any(|one| one.kind != Type::Thread), 20),
         ];
         match self.rng.weighted(&weights) {
             0 => Atom::At(thread, *self.rng.pick(&own)),
@@ -387,8 +387,9 @@ impl Generator<'_> {
     }
 
     fn condition(&mut self) -> Expression {
-        let at = self.rng.below(self.source.globals.len());
-        let global = &self.source.globals[at];
+        let globals = self.source.globals.iter().enumerate();
+        let able: Vec<_> = globals.filter(|(_, one)| one.kind != Type::Thread).collect();
+        let (at, global) = *self.rng.pick(&able);
         let index = global.length.map(|length| {
             Box::new(Expression::Number(i64::try_from(self.rng.below(length)).expect("small")))
         });
@@ -402,7 +403,7 @@ impl Generator<'_> {
             }
             Type::Modulo(modulus) => (Operator::Unequal, some(&[0, modulus - 1], self.rng)),
             Type::Enumeration => (Operator::Equal, Expression::Enumerator(1)),
-            Type::Thread => (Operator::Equal, Expression::Nobody),
+            Type::Thread => unreachable!("conditions of formulas know no threads"),
         };
         Expression::Binary(operator, Box::new(left), Box::new(right))
     }

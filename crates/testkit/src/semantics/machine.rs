@@ -308,7 +308,7 @@ impl<'s> Machine<'s> {
 
     /// The invariants that are false at first: *Data*, rule 9. A run goes on behind that.
     pub fn broken_at_first(&self, state: &State) -> BTreeSet<Failure> {
-        let all: Vec<usize> = (0..self.source.globals.len()).collect();
+        let all: Vec<usize> = (0..self.variable_of.len()).collect();
         let broken = self.broken_invariants(state, &all);
         broken.into_iter().map(|at| (FailureWord::Invariant, self.printed.invariants[at])).collect()
     }
@@ -726,7 +726,8 @@ impl<'s> Machine<'s> {
                 steps.next.push((next, events.clone()));
             };
             match what(self, &mut sight) {
-                Ok(_) if apart && read.is_some() => pause(log),
+                // The computation belongs to what is done with the values.
+                Ok(_) | Err(Stop::Fails(_)) if apart && read.is_some() => pause(log),
                 Ok(value) => found.push((value, log, events)),
                 Err(Stop::Read(_)) if read.is_some() => pause(log),
                 Err(Stop::Read(cell)) => {
@@ -829,11 +830,10 @@ impl<'s> Machine<'s> {
         let kind = self.kind_of(thread, frame.function, place);
         let shared = matches!(place, Place::Global(..));
         let found = self.evaluate(state, thread, shared, site, steps, |machine, sight| {
-            let cell = match place {
-                Place::Global(at, index) => machine.cell(*at, index.as_deref(), sight)?,
-                _ => 0,
-            };
-            Ok((cell, machine.right(right, kind, sight)?))
+            // The element is named by the write, behind the operands.
+            let index = machine.target_index(place, sight)?;
+            let value = machine.right(right, kind, sight)?;
+            Ok((machine.target_cell(place, index)?, value))
         });
         for ((cell, value), _, events) in found {
             let mut next = state.clone();
@@ -895,7 +895,7 @@ impl<'s> Machine<'s> {
             if self.predicate_broken(&before, next, thread, variable) {
                 words.push(FailureWord::Annotation);
             }
-            if !self.broken_invariants(next, &[variable]).is_empty() {
+            if !self.broken_invariants(next, &[cell]).is_empty() {
                 words.push(FailureWord::Invariant);
             }
         }
@@ -912,16 +912,40 @@ impl<'s> Machine<'s> {
         }
     }
 
-    /// The invariants about one of these variables that are false.
+    /// The invariants about one of these elements that are false.
     fn broken_invariants(&self, state: &State, written: &[usize]) -> Vec<usize> {
         let invariants = self.source.invariants.iter().enumerate();
         let broken = invariants.filter(|(_, invariant)| {
-            let mut names = BTreeSet::new();
-            variables(invariant, &mut names);
-            let concerned = names.is_empty() || written.iter().any(|one| names.contains(one));
+            let mut cells = BTreeSet::new();
+            self.cells_of(invariant, &mut cells);
+            let concerned = cells.is_empty() || written.iter().any(|one| cells.contains(one));
             concerned && self.condition(invariant, state, 0) == Some(false)
         });
         broken.map(|(at, _)| at).collect()
+    }
+
+    /// The elements that an expression speaks of: one where the index is a number, else all.
+    fn cells_of(&self, expression: &Expression, cells: &mut BTreeSet<usize>) {
+        match expression {
+            Expression::Variable(Place::Global(at, index)) => match index.as_deref() {
+                Some(Expression::Number(element)) => {
+                    cells
+                        .extend(usize::try_from(*element).map(|element| self.cells[*at] + element));
+                }
+                Some(index) => {
+                    let length = self.source.globals[*at].length.unwrap_or(1);
+                    cells.extend(self.cells[*at]..self.cells[*at] + length);
+                    self.cells_of(index, cells);
+                }
+                None => _ = cells.insert(self.cells[*at]),
+            },
+            Expression::Not(inner) | Expression::Negative(inner) => self.cells_of(inner, cells),
+            Expression::Binary(_, left, right) => {
+                self.cells_of(left, cells);
+                self.cells_of(right, cells);
+            }
+            _ => {}
+        }
     }
 
     fn condition(&self, condition: &Expression, state: &State, thread: usize) -> Option<bool> {
@@ -1168,10 +1192,18 @@ impl<'s> Machine<'s> {
                 continue;
             }
             let caller = next.threads[thread].frames.last().expect("it is there");
-            let (operation, site) = self.operation(thread, caller);
+            let (operation, back) = self.operation(thread, caller);
             match (operation, value) {
                 (Operation::Call(Some(target), ..), Some(value)) => {
                     let target = target.clone();
+                    // A result that does not fit into a variable of the thread fails at the `return`.
+                    let own = !matches!(target, Place::Global(..));
+                    let kind = self.kind_of(thread, caller.function, &target);
+                    let mut fits = |value| self.fitting(state, thread, kind, value, site, steps);
+                    if own && fits(i64::from(value)).is_none() {
+                        continue;
+                    }
+                    let site = back;
                     self.result(next, thread, &target, i64::from(value), events, site, steps);
                 }
                 _ => self.goes_on(next, thread, events, steps),
@@ -1327,6 +1359,22 @@ impl<'s> Machine<'s> {
                 Ok(self.cells[variable] + element?)
             }
         }
+    }
+
+    /// The index of the target of an assignment, whether or not there is such an element.
+    fn target_index(&self, place: &Place, sight: &mut Sight<'_>) -> Result<i64, Stop> {
+        let Place::Global(_, Some(index)) = place else { return Ok(0) };
+        sight.indices += 1;
+        let index = self.value(index, sight);
+        sight.indices -= 1;
+        index
+    }
+
+    /// The target with this index; what belongs to the thread has none.
+    fn target_cell(&self, place: &Place, index: i64) -> Result<usize, Stop> {
+        let Place::Global(at, _) = place else { return Ok(0) };
+        let length = self.source.globals[*at].length.unwrap_or(1);
+        Ok(self.cells[*at] + within(index, length)?)
     }
 
     fn element(

@@ -20,6 +20,14 @@ struct Ahead<T> {
     values: Vec<T>,
 }
 
+/// "Whether the step fails does not matter."
+fn may_fail<T>(value: Result<T, Stop>) -> Result<(), Stop> {
+    match value {
+        Err(Stop::Fails(_)) | Ok(_) => Ok(()),
+        Err(stop) => Err(stop),
+    }
+}
+
 impl Machine<'_> {
     /// What a thread is about to do.
     pub fn about(&self, state: &State, thread: usize) -> BTreeSet<Event> {
@@ -92,7 +100,7 @@ impl Machine<'_> {
             Operation::Start(process, index, arguments) => {
                 self.about_to_read(state, thread, |sight| {
                     let copy = self.copy(*process, index.as_ref(), sight)?;
-                    self.values_of(arguments, sight)?;
+                    may_fail(self.values_of(arguments, sight))?;
                     Ok(self.started(state, *process, copy).map(Event::Start))
                 })
             }
@@ -156,12 +164,10 @@ impl Machine<'_> {
     ) -> BTreeSet<Event> {
         let kind = self.kind_of(thread, frame.function, place);
         self.about_to_read(state, thread, |sight| {
-            let Place::Global(at, index) = place else {
-                return self.right(right, kind, sight).map(|_| None);
-            };
-            let cell = self.cell(*at, index.as_deref(), sight)?;
-            self.right(right, kind, sight)?;
-            Ok(Some(Event::Write(cell)))
+            let index = self.target_index(place, sight)?;
+            may_fail(self.right(right, kind, sight))?;
+            let cell = self.target_cell(place, index)?;
+            Ok(matches!(place, Place::Global(..)).then_some(Event::Write(cell)))
         })
     }
 
