@@ -104,6 +104,95 @@ process B { set { synchronized(l) { write x; write y; } } main { set(); } }\n",
     assert_eq!(outcome.code, Some(1), "{}{}", outcome.stdout, outcome.stderr);
 }
 
+const COPIES: &str = "int 0..9 : x;
+process W[*] { main { x = x + 1; label up: assert(x < 3); } }\n";
+
+const WAITS: &str = "lock : l; int 0..1 : done;
+process A { main { synchronized(l) { wait(l); assert(done == 1); label woken: skip; } } }
+process B { main { synchronized(l) { done = 1; notify(l); } } }\n";
+
+const LOCKS: &str = "lock : l, k; int 0..1 : x;
+process A[2] { main { synchronized(l) { label in: x = 1; synchronized(k) { skip; } } } }
+process B { main { synchronized(k) { synchronized(l) { assert(x == 1); } } } }\n";
+
+const UNITS: &str = "lock : l; var : x, y;
+process A[*] { main { unit { read x; read y; synchronized(l) { write y; } write x; } } }
+process B { main { unit { write x; synchronized(l) { write y; } } unit { write y; } } }\n";
+
+const LOOPS: &str = "lock : l;
+process A[*] { main { while (*) { synchronized(l) { label in: skip; } } } }
+process B { main { while (*) { label asks: synchronized(l) { label gets: skip; } } } }\n";
+
+/// What a run was found with is in its report, so `replay` needs no option.
+#[test]
+fn runs_that_are_found_with_any_option_hold() {
+    let folder = scratch("replayed-with-options");
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("a path").to_owned()
+    };
+    let copies = &*file("copies.eml", COPIES);
+    let waits = &*file("waits.eml", WAITS);
+    let locks = &*file("locks.eml", LOCKS);
+    let units = &*file("units.eml", UNITS);
+    let loops = &*file("loops.eml", LOOPS);
+    let formulas = &*file("loops.ltl", "let inside = B@gets;\nprogress: A G F inside;\n");
+    let mut all: Vec<(Vec<&str>, &str)> = Vec::new();
+    for engine in ["transactions", "lazy", "eager", "explicit", "pds", "spds"] {
+        all.push((vec!["reach", waits, "--spurious-wakeups", "--engine", engine], waits));
+        all.push((vec!["reach", locks, "--label", "in", "--engine", engine], locks));
+    }
+    all.push((vec!["reach", copies, "--engine", "lazy", "--rounds", "3"], copies));
+    for options in
+        [&["--copies", "5"][..], &["--label", "up", "--copies", "3"], &["--contexts", "5"]]
+    {
+        all.push(([&["reach", copies], options].concat(), copies));
+    }
+    for options in [
+        &["--deadlocks"][..],
+        &["--assertions"],
+        &["--reduction", "none"],
+        &["--no-symmetry"],
+        &["--workers", "2"],
+        &["--search", "dfs"],
+        &["--target", "x=1"],
+    ] {
+        all.push(([&["reach", locks], options].concat(), locks));
+    }
+    all.push((vec!["reach", waits, "--deadlocks"], waits));
+    all.push((vec!["reach", waits, "--spurious-wakeups", "--label", "woken"], waits));
+    let overbooking = "examples/overbooking.bp";
+    all.push((vec!["reach", overbooking, "--starts-per-site", "3"], overbooking));
+    for engine in ["tupling", "tupling-bdd", "exhaustive", "cpds", "transactions"] {
+        all.push((vec!["atomicity", units, "--copies", "3", "--engine", engine], units));
+        all.push((vec!["race", units, "--engine", engine], units));
+    }
+    for options in [
+        &["--units", "paper"][..],
+        &["--patterns", "vaziri", "--threads", "B,A"],
+        &["--engine", "context-bounded", "--rounds", "3"],
+    ] {
+        all.push(([&["atomicity", units], options].concat(), units));
+    }
+    for options in [&["--units", "paper"][..], &["--add-units", "functions"], &["--only", "race"]] {
+        all.push(([&["check", units, "--no-cache"], options].concat(), units));
+    }
+    for (formula, options) in [
+        ("A G (B@asks -> F B@gets)", &["--fair", "A[0]"][..]),
+        ("A G (B@asks -> F B@gets)", &["--fair", "A[0],A[2]", "--copies", "3"]),
+        ("A G F A[2]@in", &["--copies", "3", "--engine", "exhaustive"]),
+    ] {
+        all.push(([&["temporal", loops, formula], options].concat(), loops));
+    }
+    all.push((vec!["temporal", loops, "--formulas", formulas, "--fair", "A[1]"], loops));
+    for (arguments, model) in all {
+        let report = report(&arguments);
+        let outcome = run_with_input(&["replay", model, "-"], report.as_bytes());
+        assert_eq!(outcome.code, Some(0), "{arguments:?}: {}{}", outcome.stdout, outcome.stderr);
+    }
+}
+
 /// The name of a thread of a model that takes part in a deadlock.
 fn first_thread(model: &str) -> String {
     let document: serde_json::Value =

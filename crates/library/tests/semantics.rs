@@ -15,7 +15,7 @@ use selvedge_findings::{CheckedFile, FindingKind, Tally};
 use selvedge_library::file::Loaded;
 use selvedge_library::load::Reading;
 use selvedge_library::render::{Extent, Format, write_checks};
-use selvedge_library::replay::{Replayed, execute};
+use selvedge_library::replay::{Replayed, execute, instance as instance_of};
 use selvedge_library::{CheckOptions, Fixes, Text, load, target};
 use selvedge_program::{
     Answer, AssertionVerdict, Deadlock, FailureKind, LocationId, PATTERNS, PatternQuestion,
@@ -28,6 +28,7 @@ use selvedge_testkit::Rng;
 use selvedge_testkit::semantics::conflicts::{
     PatternAsked, Wanted, deadlocks, patterns, races, shows,
 };
+use selvedge_testkit::semantics::features::features;
 use selvedge_testkit::semantics::formula::{Asked, random_formula};
 use selvedge_testkit::semantics::generate::random_source;
 use selvedge_testkit::semantics::machine::{Machine, State};
@@ -79,6 +80,7 @@ struct Counts {
     compared: BTreeMap<String, [usize; 3]>,
     disagreements: BTreeMap<String, usize>,
     states: usize,
+    features: BTreeMap<&'static str, usize>,
 }
 
 /// What is wrong: of which kind, and in words.
@@ -190,6 +192,9 @@ fn name_of(engine: Option<EngineKind>) -> &'static str {
 
 /// A program as Selvedge has read it, and everything that can happen in it.
 struct Case<'a> {
+    /// As it was read.
+    given: &'a Program,
+    /// With copies and wakeups.
     program: &'a Program,
     facts: &'a Facts,
     /// What the kinds of answers are called, beside their engine.
@@ -414,11 +419,19 @@ impl Case<'_> {
         }
         let text = serde_json::to_string(&Replay::new(question, trace, self.program));
         let again = serde_json::from_str::<Replay>(&text.expect("runs are texts"));
-        match again.map(|again| execute(self.program, &again, &Budget::new())) {
-            Ok(Replayed::Holds(..)) => judged.count(kind, 0),
-            Ok(Replayed::Open(_)) => judged.count(kind, 2),
-            Ok(Replayed::Fails(why)) => judged.wrong(kind, why),
-            Err(error) => judged.wrong(kind, format!("cannot be read: {error}")),
+        let again = match again {
+            Ok(again) => again,
+            Err(error) => return judged.wrong(kind, format!("cannot be read: {error}")),
+        };
+        let budget = Budget::new();
+        let replayed = match instance_of(self.given, &again, &budget) {
+            Ok(program) => execute(&program, &again, &budget),
+            Err(why) => Replayed::Fails(why),
+        };
+        match replayed {
+            Replayed::Holds(..) => judged.count(kind, 0),
+            Replayed::Open(_) => judged.count(kind, 2),
+            Replayed::Fails(why) => judged.wrong(kind, why),
         }
     }
 
@@ -692,7 +705,7 @@ fn judge(source: &Source, drawn: &Drawn, turn: u64) -> Judged {
             program.spurious_wakeups = spurious;
             judged.states += facts.states.len();
             let suffix = if spurious { " --spurious-wakeups" } else { "" };
-            let case = Case { program: &program, facts: &facts, suffix, turn };
+            let case = Case { given: &given, program: &program, facts: &facts, suffix, turn };
             for asked in drawn.formulas.iter().filter(|asked| asked.fits(source, &machine)) {
                 case.formula(&mut judged, source, &machine, asked);
             }
@@ -732,11 +745,16 @@ fn labels(source: &Source) -> BTreeSet<usize> {
 }
 
 impl Counts {
-    fn add(&mut self, judged: &Judged) {
+    fn add(&mut self, source: &Source, judged: &Judged) {
         self.programs += 1;
         self.states += judged.states;
         if let Some(why) = &judged.skipped {
             *self.skipped.entry(why.clone()).or_default() += 1;
+        }
+        if judged.skipped.is_none() {
+            for feature in features(source) {
+                *self.features.entry(feature).or_default() += 1;
+            }
         }
         for (kind, counts) in &judged.compared {
             let sums = self.compared.entry(kind.clone()).or_default();
@@ -752,6 +770,10 @@ impl Counts {
         let mut table = format!("{} programs with {} states\n", self.programs, self.states);
         for (why, number) in &self.skipped {
             let _ = writeln!(table, "    {number} skipped, {why}");
+        }
+        let _ = writeln!(table, "programs with each feature, of those that are not skipped");
+        for (feature, number) in &self.features {
+            let _ = writeln!(table, "    {feature:<28} {number:>7}");
         }
         let head = ["kind", "happens", "never", "unknown", "wrong"];
         let _ = writeln!(
@@ -803,7 +825,7 @@ fn answers_are_those_of_the_book() {
         let source = random_source(&mut Rng::new(seed));
         let drawn = Drawn::new(&source, seed);
         let judged = judge(&source, &drawn, seed);
-        tally.add(&judged);
+        tally.add(&source, &judged);
         if let Some(wrong) = judged.disagreements.first()
             && shown.len() < SHOWN
         {
@@ -830,7 +852,7 @@ fn runs_that_end_in_a_call_or_a_return_that_fails_replay() {
         assert_eq!(trace.fails.map(FailureKind::word), Some(word), "{text}");
         let mut judged = Judged::default();
         let facts = Facts::default();
-        let case = Case { program: &program, facts: &facts, suffix: "", turn: 0 };
+        let case = Case { given: &program, program: &program, facts: &facts, suffix: "", turn: 0 };
         case.replay(&mut judged, &question, &trace);
         assert_eq!(judged.disagreements, Vec::new(), "{text}");
     }

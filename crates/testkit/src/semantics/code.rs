@@ -79,7 +79,7 @@ pub(super) fn code(function: &Function) -> Code {
     for lock in &function.locks {
         maker.put(Operation::Enter(lock.clone()), None);
     }
-    maker.block(&function.body, false);
+    maker.inner(&function.body, false, None);
     maker.put(Operation::Exit, None);
     maker.code
 }
@@ -105,6 +105,16 @@ impl Maker<'_> {
     fn block(&mut self, block: &Block, looped: bool) {
         for statement in block {
             self.statement(statement, looped);
+        }
+    }
+
+    /// The block of a statement or a function; one without a step in it is a step.
+    fn inner(&mut self, block: &Block, looped: bool, site: Option<usize>) {
+        let before = self.here();
+        self.block(block, looped);
+        let inside = &self.code.operations[before..];
+        if inside.iter().all(|(one, _)| matches!(one, Operation::Initial(..))) {
+            self.put(Operation::Skip, site);
         }
     }
 
@@ -175,23 +185,23 @@ impl Maker<'_> {
             }
             Statement::Unit(body) => {
                 self.put(Operation::Unit, site);
-                self.block(body, looped);
+                self.inner(body, looped, site);
                 self.put(Operation::Leave, site);
             }
             Statement::Synchronized(lock, body) => {
                 self.put(Operation::Enter(lock.clone()), site);
-                self.block(body, looped);
+                self.inner(body, looped, site);
                 self.put(Operation::Leave, site);
             }
             Statement::Atomic(body) => {
                 let begin = self.put(Operation::Skip, site);
-                self.block(body, looped);
+                self.inner(body, looped, site);
                 let end = self.put(Operation::EndAtomic, site);
                 self.code.operations[begin].0 = Operation::Atomic(end);
             }
             Statement::If(condition, first, second) => {
                 let branch = self.put(Operation::Skip, site);
-                self.block(first, looped);
+                self.inner(first, looped, site);
                 let mut other = self.here();
                 if !second.is_empty() {
                     let jump = self.put(Operation::Skip, site);
@@ -203,7 +213,7 @@ impl Maker<'_> {
             }
             Statement::While(condition, body) => {
                 let branch = self.put(Operation::Skip, site);
-                self.block(body, true);
+                self.inner(body, true, site);
                 self.put(Operation::Jump(branch), site);
                 self.code.operations[branch].0 = Operation::Branch(condition.clone(), self.here());
             }

@@ -226,6 +226,8 @@ struct Sight<'a> {
     reads: Vec<usize>,
     /// How many indices are being evaluated, one inside of the other.
     indices: usize,
+    /// How the computation fails, which belongs to the step of the last read.
+    fails: Option<FailureWord>,
 }
 
 impl<'s> Machine<'s> {
@@ -725,7 +727,11 @@ impl<'s> Machine<'s> {
                 next.threads[thread].frames.last_mut().expect("it is there").log = log;
                 steps.next.push((next, events.clone()));
             };
-            match what(self, &mut sight) {
+            let outcome = match (what(self, &mut sight), sight.fails) {
+                (Ok(_), Some(word)) => Err(Stop::Fails(word)),
+                (outcome, _) => outcome,
+            };
+            match outcome {
                 // The computation belongs to what is done with the values.
                 Ok(_) | Err(Stop::Fails(_)) if apart && read.is_some() => pause(log),
                 Ok(value) => found.push((value, log, events)),
@@ -1007,7 +1013,7 @@ impl<'s> Machine<'s> {
         let Some(index) = &lock.index else { return vec![base] };
         let length = self.holds[lock.lock + 1] - base;
         let found = self.evaluate(state, thread, true, site, steps, |machine, sight| {
-            within(machine.value(index, sight)?, length)
+            machine.element(index, length, sight)
         });
         found.into_iter().map(|(at, ..)| base + at).collect()
     }
@@ -1258,7 +1264,7 @@ impl<'s> Machine<'s> {
         let Some(index) = index else { return vec![0] };
         let number = self.threads.iter().filter(|own| own.0 == process).count();
         let found = self.evaluate(state, thread, true, site, steps, |machine, sight| {
-            within(machine.value(index, sight)?, number)
+            machine.element(index, number, sight)
         });
         found.into_iter().map(|(copy, ..)| copy).collect()
     }
@@ -1278,7 +1284,7 @@ impl<'s> Machine<'s> {
         let number = self.threads.iter().filter(|own| own.0 == process).count();
         let found = self.evaluate(state, thread, true, site, steps, |machine, sight| {
             let copy = match index {
-                Some(index) => within(machine.value(index, sight)?, number)?,
+                Some(index) => machine.element(index, number, sight)?,
                 None => 0,
             };
             let values = arguments.iter().map(|one| machine.value(one, sight));
@@ -1365,8 +1371,17 @@ impl<'s> Machine<'s> {
     fn target_index(&self, place: &Place, sight: &mut Sight<'_>) -> Result<i64, Stop> {
         let Place::Global(_, Some(index)) = place else { return Ok(0) };
         sight.indices += 1;
-        let index = self.value(index, sight);
+        let index = self.index(index, sight);
         sight.indices -= 1;
+        index
+    }
+
+    /// An index, which is computed before it names something.
+    fn index(&self, index: &Expression, sight: &mut Sight<'_>) -> Result<i64, Stop> {
+        let before = sight.fails.take();
+        let index = self.value(index, sight);
+        sight.fails.map_or(Ok(()), |word| Err(Stop::Fails(word)))?;
+        sight.fails = before;
         index
     }
 
@@ -1383,7 +1398,7 @@ impl<'s> Machine<'s> {
         length: usize,
         sight: &mut Sight<'_>,
     ) -> Result<usize, Stop> {
-        within(self.value(index, sight)?, length)
+        within(self.index(index, sight)?, length)
     }
 
     /// *Expressions*; *Data*, rules 1 and 8.
@@ -1425,6 +1440,11 @@ impl<'s> Machine<'s> {
             },
             Expression::Binary(operator, first, right) => {
                 let left = self.value(first, sight)?;
+                // What decides whether to read is computed before.
+                let decides = matches!(operator, Operator::And | Operator::Or | Operator::Implies);
+                if decides && reads(right) {
+                    sight.fails.map_or(Ok(()), |word| Err(Stop::Fails(word)))?;
+                }
                 let decided = match (operator, left) {
                     (Operator::And, 0) => Some(0),
                     (Operator::Or, 1) | (Operator::Implies, 0) => Some(1),
@@ -1451,7 +1471,11 @@ impl<'s> Machine<'s> {
                     Operator::Minus => left - right,
                     Operator::Times => left * right,
                     Operator::Divide | Operator::Modulo if right == 0 => {
-                        return Err(Stop::Fails(FailureWord::Division));
+                        if sight.instant {
+                            return Err(Stop::Fails(FailureWord::Division));
+                        }
+                        sight.fails = Some(FailureWord::Division);
+                        0
                     }
                     Operator::Divide => left / right,
                     Operator::Modulo => left % right,
@@ -1472,6 +1496,7 @@ impl<'a> Sight<'a> {
             unchecked: false,
             reads: Vec::new(),
             indices: 0,
+            fails: None,
         }
     }
 

@@ -9,6 +9,7 @@
 
 mod code;
 pub mod conflicts;
+pub mod features;
 pub mod formula;
 pub mod generate;
 pub mod machine;
