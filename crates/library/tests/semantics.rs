@@ -637,6 +637,12 @@ impl CheckSays {
             }
         }
         if !self.checked.not_asked.contains(&FindingKind::Stuck) {
+            let said = |(_, tally): &(FindingKind, Tally)| tally.unknown > 0;
+            let waits = [FindingKind::Stuck, FindingKind::Deadlock];
+            let found = waits.iter().any(|&kind| self.tally(kind).violated > 0);
+            if facts.dead_end && !found && !self.checked.tallies.iter().any(said) {
+                judged.wrong("check: stuck", "is silent about a dead end");
+            }
             let other = self.tally(FindingKind::Deadlock).violated > 0;
             // A dead end with a deadlock in it is no finding of its own.
             let happens = facts.dead_end && !other;
