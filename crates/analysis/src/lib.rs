@@ -36,7 +36,7 @@ pub mod prepared;
 pub mod registry;
 pub mod relation;
 
-pub use branching::{decide_branching, decide_branching_of};
+pub use branching::{BranchingAnswer, Evidence, NoEvidence, decide_branching, decide_branching_of};
 pub use choice::left_out;
 pub use containment::contain;
 pub use copies::{Instance, instance};

@@ -1,12 +1,18 @@
 //! Formulas that branch: known answers of whole programs and of threads alone, and threads alone against
 //! all states of programs that have no other thread.
 
-use selvedge_analysis::{decide_branching, decide_branching_of};
+use selvedge_analysis::{
+    BranchingAnswer, Evidence, NoEvidence, decide_branching, decide_branching_of,
+};
 use selvedge_base::{Budget, StopReason};
-use selvedge_logic::parse_branching;
-use selvedge_program::{Program, ThreadId, Unknown};
+use selvedge_logic::{BranchingFormula, parse_branching};
+use selvedge_pds::MuNode;
+use selvedge_program::{Program, Successors, ThreadId, Trace, Unknown};
+use selvedge_replay::temporal::Moment;
+use selvedge_replay::{Scheduled, State, replay};
 use selvedge_testkit::Rng;
 use selvedge_testkit::generate::{Shape, random_model};
+use std::ops::ControlFlow;
 
 fn program(source: &str) -> Program {
     let read = selvedge_front_eml::parse(source);
@@ -18,12 +24,16 @@ fn named(program: &Program, name: &str) -> ThreadId {
     threads.find(|(_, thread)| thread.name == name).expect("a thread").0
 }
 
+fn decided(program: &Program, formula: &BranchingFormula) -> Result<BranchingAnswer, Unknown> {
+    decide_branching(program, formula, &Budget::new()).expect("what is shown replays")
+}
+
 /// Whether a formula holds, of a thread alone if one is named.
 fn holds(program: &Program, thread: Option<&str>, text: &str) -> Result<bool, Unknown> {
     let (formula, complaints) = parse_branching(text, program);
     let formula = formula.unwrap_or_else(|| panic!("{text}: {complaints:?}"));
     match thread {
-        None => decide_branching(program, &formula, &Budget::new()),
+        None => decided(program, &formula).map(|answer| answer.holds),
         Some(name) => decide_branching_of(program, named(program, name), &formula, &Budget::new()),
     }
 }
@@ -164,10 +174,157 @@ fn one_thread_against_all_states() {
             let text = random_formula(&mut rng, depth, &atoms);
             let (formula, complaints) = parse_branching(&text, &program);
             let formula = formula.unwrap_or_else(|| panic!("{text}: {complaints:?}"));
-            let whole = decide_branching(&program, &formula, &Budget::new());
+            let whole = decided(&program, &formula).map(|answer| answer.holds);
             let alone = decide_branching_of(&program, thread, &formula, &Budget::new());
             assert_eq!(whole, alone, "seed {seed}: {text}");
             counts[usize::from(whole == Ok(true))] += 1;
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
+}
+
+/// The run that shows an answer, if there is one.
+fn shown(program: &Program, text: &str) -> Result<Box<Evidence>, NoEvidence> {
+    let (formula, complaints) = parse_branching(text, program);
+    let formula = formula.unwrap_or_else(|| panic!("{text}: {complaints:?}"));
+    decided(program, &formula).unwrap_or_else(|why| panic!("{text}: {why}")).evidence
+}
+
+#[test]
+fn runs_that_show_answers() {
+    let spool = program(SPOOL);
+    // The number of steps, how many of them come before a loop, and what holds at the end.
+    for (text, ends, last, remains) in [
+        ("AG EF T1@idle", false, Some("AG !T1@idle"), true),
+        ("!EF !EF T1@idle", false, Some("AG !T1@idle"), true),
+        ("AG (T1@begun -> AF T1@put)", true, None, false),
+        ("EF (T1@put && EF T1@idle)", false, Some("T1@idle"), false),
+        ("E (!T1@put U T2@get)", false, Some("T2@get"), false),
+        ("A (!T1@put U T1@begun)", true, None, false),
+        ("AX ended(T1)", false, Some("!ended(T1)"), false),
+        ("EG !ended(T1)", true, None, false),
+        ("mu Y . T1@put || EX EX Y", false, Some("T1@put"), false),
+        ("EF AG (ended(T1) && ended(T2))", true, Some("AG (ended(T1) && ended(T2))"), true),
+    ] {
+        let evidence = shown(&spool, text).unwrap_or_else(|why| panic!("{text}: {why:?}"));
+        let found = (evidence.last.as_deref(), evidence.remains);
+        assert_eq!(found, (last, remains), "{text}");
+        assert!(!ends || last.is_some() || evidence.trace.repeats.is_some(), "{text}");
+    }
+    for (text, why) in [
+        ("AG (T1@put -> EF T1@idle)", NoEvidence::Tree),
+        ("EF T1@put && EF T2@get", NoEvidence::Tree),
+        ("!(AG !T1@put || AG !T2@get)", NoEvidence::Tree),
+        ("EF (T1@put && T2@get)", NoEvidence::Tree),
+        ("T1@idle || !T1@idle", NoEvidence::Now),
+    ] {
+        assert_eq!(shown(&spool, text), Err(why), "{text}");
+    }
+    let aside = shown(&spool, "EG EF T1@idle").expect("a loop").aside;
+    assert_eq!(aside, ["EF T1@idle"]);
+    let any = program("bool : x = *; process A { main { x = true; } }");
+    assert_eq!(shown(&any, "EF {x}"), Err(NoEvidence::States(2)));
+    assert!(shown(&any, "AG {x}").is_ok(), "one state in which it fails is enough");
+}
+
+/// The states of a run outside of atomic sections, from the step relation alone.
+fn states_along(program: &Program, trace: &Trace) -> Vec<State> {
+    let witness = trace.witness(program);
+    let initial = State::all_initial(program).expect("few states");
+    let mut state =
+        initial.into_iter().find(|one| one.globals == witness.globals).expect("a state");
+    let mut states = vec![state.clone()];
+    for step in &witness.steps {
+        let scheduled = Scheduled { step: step.step, receivers: step.receivers.clone() };
+        let mut next = None;
+        let taken = state.outcomes(program, step.thread, scheduled, None, &mut |found| {
+            let top = found.threads[step.thread].activations.last();
+            let locals = top.map_or(&[][..], |top| &top.locals.0);
+            if found.globals == step.globals && locals == step.locals.0 {
+                next = Some(found);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(taken.is_ok(), "the step is possible");
+        state = next.expect("the step has this outcome");
+        states.push(state.clone());
+    }
+    states
+}
+
+/// A formula without steps at a state, by the atoms of the replayer.
+fn holds_at(program: &Program, formula: &BranchingFormula, state: &State) -> bool {
+    let successors = Successors::new(program);
+    let moment = Moment { program, successors: &successors, state };
+    let mut values: Vec<bool> = Vec::new();
+    for &node in formula.formula.nodes() {
+        values.push(match node {
+            MuNode::Constant(value) => value,
+            MuNode::Atom { atom, positive } => {
+                moment.holds(&formula.atoms[atom as usize], None) == positive
+            }
+            MuNode::And(f, g) => values[f as usize] && values[g as usize],
+            MuNode::Or(f, g) => values[f as usize] || values[g as usize],
+            _ => panic!("the formula looks ahead"),
+        });
+    }
+    values.pop().expect("a formula")
+}
+
+/// Every run that is shown replays, ends where what is said of its end holds, and closes its loop.
+#[test]
+fn random_runs_show_what_they_say() {
+    let mut counts = [0; 4];
+    for seed in 0..2000 {
+        let mut rng = Rng::new(seed);
+        let shape = Shape { processes: (1, 2), statements: 8, ..Shape::TINY };
+        let program = program(&random_model(&mut rng, &shape).to_eml());
+        if program.features().contains(selvedge_program::Feature::Recursion) {
+            continue;
+        }
+        let mut atoms = vec!["end".to_owned(), "deadlock".to_owned()];
+        for thread in &program.threads {
+            let name = &thread.name;
+            atoms.extend([format!("ended({name})"), format!("unit({name})")]);
+            atoms.extend(program.locks.iter().map(|lock| format!("holds({name}, {})", lock.name)));
+            let read = |x: &selvedge_program::Location| format!("next({name}, read {})", x.name);
+            atoms.extend(program.locations.iter().map(read));
+        }
+        for _ in 0..4 {
+            let depth = 1 + rng.below(3) as u32;
+            let text = random_formula(&mut rng, depth, &atoms);
+            let said = match shown(&program, &text) {
+                Ok(said) => said,
+                Err(_) => {
+                    counts[0] += 1;
+                    continue;
+                }
+            };
+            let Evidence { question, trace, last, remains, .. } = *said;
+            let replayed = replay(&program, &question, &trace.witness(&program));
+            assert_eq!(replayed.as_ref(), Ok(&trace), "seed {seed}: {text}");
+            let states = states_along(&program, &trace);
+            let end = states.last().expect("a state");
+            if let Some(last) = last.filter(|_| !remains) {
+                let (formula, complaints) = parse_branching(&last, &program);
+                let formula = formula.unwrap_or_else(|| panic!("{last}: {complaints:?}"));
+                assert!(holds_at(&program, &formula, end), "seed {seed}: {text}: {last}");
+                counts[1] += 1;
+            }
+            match trace.repeats {
+                Some(at) if at < trace.steps.len() => {
+                    assert_eq!(&states[at], end, "seed {seed}: {text}");
+                    counts[2] += 1;
+                }
+                Some(_) => {
+                    let successors = Successors::new(&program);
+                    let moment = Moment { program: &program, successors: &successors, state: end };
+                    assert!(!program.threads.ids().any(|thread| moment.can_move(thread)));
+                    counts[3] += 1;
+                }
+                None => {}
+            }
         }
     }
     assert!(counts.iter().all(|&count| count > 100), "{counts:?}");

@@ -23,7 +23,8 @@ fn program(source: &str) -> Program {
 fn holds(program: &Program, text: &str) -> bool {
     let (formula, complaints) = selvedge_logic::parse_branching(text, program);
     assert_eq!(complaints, []);
-    decide_branching(program, &formula.expect("a formula"), &Budget::new()).expect("decided")
+    let answer = decide_branching(program, &formula.expect("a formula"), &Budget::new());
+    answer.expect("no bug").expect("decided").holds
 }
 
 /// A thread with one stack symbol. Rules are a location, an action and the locations that all have to

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{run, run_with_input};
+use serde_json::Value;
 
 #[test]
 fn exit_codes() {
@@ -33,5 +34,52 @@ fn what_is_cut_off_is_open() {
         let outcome = run_with_input(&["branching", "-", formula], text.as_bytes());
         assert_eq!(outcome.code, Some(3), "{formula}: {} {}", outcome.stdout, outcome.stderr);
         assert!(outcome.stdout.contains("any number of threads"), "{}", outcome.stdout);
+    }
+}
+
+/// A run that shows an answer is printed, and `replay` executes it.
+#[test]
+fn runs_are_shown_and_replayed() {
+    let formulas = ["AG (T1@begun -> AF T1@put)", "AG EF T1@idle", "EG EF T1@idle", "EF T1@put"];
+    let asked = [&["branching", "examples/spool.eml"], &formulas[..]].concat();
+    let text = run(&asked).stdout;
+    for line in [
+        "(from here on for ever)",
+        "at the end: AG !T1@idle, which no single run shows",
+        "along it: EF T1@idle, which other runs show",
+        "at the end: T1@put\n",
+    ] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+    let json = run(&[&asked[..], &["--format", "json"]].concat()).stdout;
+    let report: Value = serde_json::from_str(&json).expect("JSON");
+    let of = |at: usize, field: &str| report.pointer(&format!("/formulas/{at}/{field}")).cloned();
+    let asked = |at: usize| of(at, "witness/replay/question/temporal/text");
+    assert_eq!(asked(0), Some("E F (T1@begun && G !T1@put)".into()));
+    assert_eq!(asked(3), Some("E F T1@put".into()));
+    assert_eq!(of(1, "at_end/formula"), Some("AG !T1@idle".into()));
+    assert_eq!(of(1, "at_end/shown"), Some(false.into()));
+    assert_eq!(of(2, "aside/0"), Some("EF T1@idle".into()));
+    let replayed = run_with_input(&["replay", "examples/spool.eml", "-"], json.as_bytes());
+    assert_eq!(replayed.code, Some(0), "{}", replayed.stdout);
+    assert!(replayed.stdout.contains("4 of 4 interleavings hold"), "{}", replayed.stdout);
+}
+
+#[test]
+fn no_run_is_explained() {
+    for (arguments, why) in [
+        (&["examples/spool.eml", "AG (T1@put -> EF T1@idle)"][..], "it is about more than one run"),
+        (&["examples/spool.eml", "T1@idle -> true"], "the first state decides it"),
+        (
+            &["examples/tree-walk.eml", "AF ended(Walker)", "--thread", "Walker"],
+            "a run of Walker alone need not be one of the model",
+        ),
+    ] {
+        let asked = [&["branching"], arguments].concat();
+        let text = run(&asked).stdout;
+        assert!(text.contains(&format!("no run to show: {why}")), "{text}");
+        let json = run(&[&asked[..], &["--format", "json"]].concat()).stdout;
+        let report: Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(report.pointer("/formulas/0/no_witness"), Some(&why.into()), "{json}");
     }
 }

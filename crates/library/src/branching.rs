@@ -3,15 +3,17 @@
 
 use crate::load::{Model, Text};
 use crate::select;
-use selvedge_analysis::{Instance, decide_branching, decide_branching_of, instance};
+use selvedge_analysis::{
+    BranchingAnswer, Evidence, Instance, InternalError, NoEvidence, decide_branching,
+    decide_branching_of, instance,
+};
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_logic::{BranchingFormula, parse_branching};
-use selvedge_program::{ThreadId, Unknown};
-use selvedge_report::BranchingEntry;
-use selvedge_report::branching_json;
+use selvedge_program::{Program, ThreadId, Unknown};
 use selvedge_report::describe::count;
 use selvedge_report::escape::visible;
-use selvedge_report::text::fill;
+use selvedge_report::text::{fill, render_run};
+use selvedge_report::{BranchingEntry, BranchingRun, Detail, Terminal, branching_json, wrap_lines};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -29,10 +31,11 @@ pub struct Branching {
 /// What came of them.
 #[derive(Clone, Debug)]
 pub struct BranchingAnswers {
-    /// The formulas, and whether they hold.
-    pub answers: Vec<(String, Result<bool, Unknown>)>,
+    /// The formulas, whether they hold, and what shows it.
+    pub answers: Vec<(String, Result<BranchingAnswer, Unknown>)>,
     /// The thread that was taken alone.
     pub thread: Option<String>,
+    program: Program,
     text: Text,
     warnings: Vec<Diagnostic>,
 }
@@ -69,27 +72,38 @@ impl Branching {
     }
 
     /// Decides the formulas.
-    pub fn decide(&self, budget: &Budget) -> BranchingAnswers {
+    ///
+    /// # Errors
+    /// If a run that is to show an answer does not replay.
+    pub fn decide(&self, budget: &Budget) -> Result<BranchingAnswers, InternalError> {
         let Self { model, thread, formulas, cut } = self;
         let program = &model.program;
         let decide = |formula: &BranchingFormula| {
             match (thread, cut) {
-            (Some(thread), _) => decide_branching_of(program, *thread, formula, budget),
-            (None, true) => Err(Unknown::Unsupported(
+            (Some(thread), _) => {
+                let holds = decide_branching_of(program, *thread, formula, budget);
+                let alone = |holds| BranchingAnswer { holds, evidence: Err(NoEvidence::Alone) };
+                Ok(holds.map(alone))
+            }
+            (None, true) => Ok(Err(Unknown::Unsupported(
                 "the model has any number of threads, and what is so with some of them need not be so \
                  with more"
                     .to_owned(),
-            )),
+            ))),
             (None, false) => decide_branching(program, formula, budget),
         }
         };
-        let answers = formulas.iter().map(|(text, formula)| (text.clone(), decide(formula)));
-        BranchingAnswers {
-            answers: answers.collect(),
+        let mut answers = Vec::new();
+        for (text, formula) in formulas {
+            answers.push((text.clone(), decide(formula)?));
+        }
+        Ok(BranchingAnswers {
+            answers,
             thread: thread.map(|thread| program.threads[thread].name.clone()),
+            program: program.clone(),
             text: model.text.clone(),
             warnings: model.warnings.clone(),
-        }
+        })
     }
 }
 
@@ -98,41 +112,81 @@ impl BranchingAnswers {
     pub fn json(&self, elapsed: Duration) -> String {
         let entries = self.answers.iter().map(|(formula, answer)| BranchingEntry {
             formula,
-            verdict: match answer {
-                Ok(true) => "holds",
-                Ok(false) => "fails",
-                Err(_) => "unknown",
-            },
+            verdict: word(answer),
             reason: answer.as_ref().err().map(ToString::to_string),
+            run: match answer.as_ref().map(|answer| &answer.evidence) {
+                Ok(Ok(evidence)) => Some(run(evidence)),
+                _ => None,
+            },
+            no_run: match answer.as_ref().map(|answer| &answer.evidence) {
+                Ok(Err(why)) => Some(self.no_run(why)),
+                _ => None,
+            },
         });
         let entries: Vec<BranchingEntry<'_>> = entries.collect();
-        let thread = self.thread.as_deref();
-        branching_json::render(self.text.source(), thread, &entries, elapsed, &self.warnings)
+        let (thread, warnings) = (self.thread.as_deref(), &self.warnings);
+        let source = self.text.source();
+        branching_json::render(source, &self.program, thread, &entries, elapsed, warnings)
     }
 
-    /// The answers for people, on a screen of this width.
-    pub fn render(&self, elapsed: Duration, width: usize) -> String {
+    /// Why there is no run to show.
+    fn no_run(&self, why: &NoEvidence) -> String {
+        match why {
+            NoEvidence::Now => "the first state decides it".to_owned(),
+            NoEvidence::Tree => "it is about more than one run".to_owned(),
+            NoEvidence::States(number) => {
+                format!(
+                    "the model begins in any of {number} states, and each needs a run of its own"
+                )
+            }
+            NoEvidence::Alone => {
+                let thread = self.thread.as_deref().unwrap_or("the thread");
+                format!("a run of {thread} alone need not be one of the model")
+            }
+            NoEvidence::Limit(why) => why.to_string(),
+        }
+    }
+
+    /// What shows an answer.
+    fn evidence(&self, answer: &BranchingAnswer, terminal: Terminal) -> String {
+        let line = |text: String| fill(&visible(&text), terminal.width);
+        let evidence = match &answer.evidence {
+            Ok(evidence) => evidence,
+            Err(why) => return line(format!("no run to show: {}", self.no_run(why))),
+        };
+        let mut out = render_run(&evidence.trace, &self.program, Detail::Events, terminal);
+        let BranchingRun { last, aside, .. } = run(evidence);
+        match last {
+            Some((last, false)) => out.push_str(&line(format!("at the end: {last}"))),
+            Some((last, true)) => {
+                out.push_str(&line(format!("at the end: {last}, which no single run shows")));
+            }
+            None => {}
+        }
+        if !aside.is_empty() {
+            let aside = aside.join(", ");
+            out.push_str(&line(format!("along it: {aside}, which other runs show")));
+        }
+        out.push('\n');
+        out
+    }
+
+    /// The answers for people.
+    pub fn render(&self, elapsed: Duration, terminal: Terminal) -> String {
+        let width = terminal.width;
         let mut out = String::new();
         let mut counts = [0; 3];
         for (text, answer) in &self.answers {
-            let text = visible(text);
-            let line = match answer {
-                Ok(true) => {
-                    counts[0] += 1;
-                    format!("holds      {text}")
+            let _ = writeln!(out, "{:<9}  {}", word(answer), visible(text));
+            match answer {
+                Ok(answer) => {
+                    counts[usize::from(!answer.holds)] += 1;
+                    out.push_str(&self.evidence(answer, terminal));
                 }
-                Ok(false) => {
-                    counts[1] += 1;
-                    format!("fails      {text}")
-                }
-                Err(_) => {
+                Err(why) => {
                     counts[2] += 1;
-                    format!("unknown    {text}")
+                    out.push_str(&fill(&visible(&why.to_string()), width));
                 }
-            };
-            let _ = writeln!(out, "{line}");
-            if let Err(why) = answer {
-                out.push_str(&fill(&visible(&why.to_string()), width));
             }
         }
         let [good, bad, open] = counts;
@@ -143,7 +197,7 @@ impl BranchingAnswers {
             count(self.answers.len(), "formula")
         );
         if good + bad == 0 {
-            return out;
+            return wrap_lines(&out, width);
         }
         let covered = match &self.thread {
             Some(thread) => format!(
@@ -155,6 +209,21 @@ impl BranchingAnswers {
                 .to_owned(),
         };
         out.push_str(&fill(&covered, width));
-        out
+        wrap_lines(&out, width)
     }
+}
+
+/// The word for an answer.
+fn word(answer: &Result<BranchingAnswer, Unknown>) -> &'static str {
+    match answer {
+        Ok(answer) if answer.holds => "holds",
+        Ok(_) => "fails",
+        Err(_) => "unknown",
+    }
+}
+
+/// A run as reports need it.
+fn run(evidence: &Evidence) -> BranchingRun<'_> {
+    let Evidence { question, trace, last, remains, aside } = evidence;
+    BranchingRun { question, trace, last: last.as_deref().map(|last| (last, *remains)), aside }
 }

@@ -46,6 +46,19 @@ pub struct BranchingFormula {
     pub atoms: Vec<Proposition>,
 }
 
+impl BranchingFormula {
+    /// The formula that says the opposite; its parts have the numbers of their opposites.
+    #[must_use]
+    pub fn dual(&self) -> Self {
+        Self { formula: self.formula.dual(), atoms: self.atoms.clone() }
+    }
+
+    /// The number of the whole formula.
+    pub fn whole(&self) -> u32 {
+        self.formula.nodes().len() as u32 - 1
+    }
+}
+
 /// The words that begin a formula or stand between two.
 const WORDS: [&str; 23] = [
     "EX", "AX", "EF", "AF", "EG", "AG", "E", "A", "mu", "nu", "U", "W", "R", "true", "false", "in",

@@ -34,7 +34,7 @@
 //! `parser` reads formulas, with `names` and `condition` for what they speak of; [`normal`] brings them
 //! into positive normal form; [`mod@fragment`] says what is known of formulas of their shape; [`mod@automaton`]
 //! makes automata of them, and [`mod@chains`] lists of moments; [`show`](mod@show) writes them.
-//! [`mod@branching`] reads formulas about trees of runs.
+//! [`mod@branching`] reads formulas about trees of runs, and [`operators`] says what one run shows of them.
 //!
 //! ```
 //! let source = "lock : l; process A { main { synchronized(l) { label inside: skip; } } }
@@ -53,6 +53,7 @@ mod condition;
 pub mod fragment;
 mod names;
 pub mod normal;
+pub mod operators;
 mod parser;
 pub mod show;
 mod token;
@@ -61,6 +62,7 @@ pub use automaton::automaton;
 pub use branching::{BranchingFormula, parse_branching};
 pub use chains::{NoChains, chains};
 pub use fragment::{Fragment, fragment};
+pub use operators::{linear, show_part};
 
 use selvedge_base::{Diagnostic, Severity};
 use selvedge_program::{Program, TemporalQuestion, ThreadId};

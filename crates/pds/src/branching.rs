@@ -83,7 +83,7 @@ impl MuNode {
     }
 
     /// Its parts.
-    fn parts(self) -> impl Iterator<Item = u32> {
+    pub fn parts(self) -> impl Iterator<Item = u32> {
         let (one, other) = match self {
             Self::And(f, g) | Self::Or(f, g) => (Some(f), Some(g)),
             Self::Some(f) | Self::Every(f) => (Some(f), None),
@@ -117,11 +117,34 @@ impl MuFormula {
         &self.nodes
     }
 
+    /// The formula that says the opposite; its parts have the numbers of their opposites.
+    #[must_use]
+    pub fn dual(&self) -> Self {
+        Self { nodes: self.nodes.iter().map(|node| node.dual()).collect() }
+    }
+
+    /// The variables that stand free in each part, as a sorted list.
+    pub(crate) fn free_variables(&self) -> Vec<Vec<u32>> {
+        let mut free: Vec<Vec<u32>> = Vec::new();
+        for &node in &self.nodes {
+            let mut own: Vec<u32> =
+                node.parts().flat_map(|part| free[part as usize].clone()).collect();
+            if let MuNode::Variable(variable) = node {
+                own.push(variable);
+            }
+            own.sort_unstable();
+            own.dedup();
+            if let MuNode::Least { variable, .. } | MuNode::Greatest { variable, .. } = node {
+                own.retain(|&one| one != variable);
+            }
+            free.push(own);
+        }
+        free
+    }
+
     /// Whether a variable is bound by no fixpoint around it, or a fixpoint of one kind depends on the
     /// variable of one of the other kind. Such formulas are not decided here.
     pub fn alternates(&self) -> bool {
-        // The variables that stand free in each part, as a sorted list.
-        let mut free: Vec<Vec<u32>> = Vec::new();
         let mut kinds: FxHashMap<u32, bool> = FxHashMap::default();
         for node in &self.nodes {
             match *node {
@@ -130,29 +153,13 @@ impl MuFormula {
                 _ => {}
             }
         }
-        for &node in &self.nodes {
-            let mut own: Vec<u32> =
-                node.parts().flat_map(|part| free[part as usize].clone()).collect();
-            let bound = match node {
-                MuNode::Variable(variable) => {
-                    own.push(variable);
-                    None
-                }
-                MuNode::Least { variable, .. } => Some((variable, true)),
-                MuNode::Greatest { variable, .. } => Some((variable, false)),
-                _ => None,
-            };
-            own.sort_unstable();
-            own.dedup();
-            if let Some((variable, least)) = bound {
-                own.retain(|&one| one != variable);
-                if own.iter().any(|one| kinds.get(one) != Some(&least)) {
-                    return true;
-                }
-            }
-            free.push(own);
-        }
-        free.last().is_none_or(|free| !free.is_empty())
+        let free = self.free_variables();
+        let alternates = self.nodes.iter().zip(&free).any(|(node, free)| {
+            let least = matches!(node, MuNode::Least { .. });
+            matches!(node, MuNode::Least { .. } | MuNode::Greatest { .. })
+                && free.iter().any(|one| kinds.get(one) != Some(&least))
+        });
+        alternates || free.last().is_none_or(|free| !free.is_empty())
     }
 }
 
@@ -205,8 +212,9 @@ pub fn satisfying<L>(
     solver.solve(formula.nodes.len() as u32 - 1, false)
 }
 
-/// Which of finitely many configurations satisfy a formula, given those that come next: the fixpoints
-/// are computed as they are defined. Every configuration needs a next one.
+/// Which of finitely many configurations satisfy each part of a formula, given those that come next: the
+/// fixpoints are computed as they are defined, and stand for their variables. Every configuration needs a
+/// next one.
 ///
 /// # Errors
 /// The reason of a stopped budget.
@@ -218,13 +226,13 @@ pub fn satisfying_among(
     formula: &MuFormula,
     truth: &dyn Fn(u32, u32) -> bool,
     budget: &Budget,
-) -> Result<Vec<bool>, StopReason> {
+) -> Result<Vec<Vec<bool>>, StopReason> {
     assert!(!formula.alternates(), "the fixpoints of the formula alternate");
     let mut values = vec![vec![false; next.len()]; formula.nodes.len()];
     let mut variables: FxHashMap<u32, Vec<bool>> = FxHashMap::default();
     let root = formula.nodes.len() as u32 - 1;
     evaluate(root, next, formula, truth, &mut values, &mut variables, budget)?;
-    Ok(values.pop().unwrap_or_default())
+    Ok(values)
 }
 
 /// Computes the value of a part at every configuration.

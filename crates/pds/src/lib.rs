@@ -49,8 +49,8 @@
 //! configurations), [`mod@pre_star`] (the shortest of the algorithms), [`mod@post_star`],
 //! [`reason`] and [`witness`] (runs), [`mod@unfold`] (rules on demand). Then [`weight`] with [`domains`], [`weighted`],
 //! [`mod@weighted_post_star`], [`value`] and [`weighted_witness`]; [`merging`] for what a call and its
-//! caller do together. [`alternating`] and [`branching`] are about properties that branch, [`nwa`] has
-//! nested-word automata. [`oracle`] has the naive versions
+//! caller do together. [`alternating`] and [`branching`] are about properties that branch, [`mod@path`] about
+//! what a single run shows of them; [`nwa`] has nested-word automata. [`oracle`] has the naive versions
 //! that everything is tested against.
 
 pub mod system;
@@ -78,6 +78,7 @@ pub mod weighted_witness;
 
 pub mod alternating;
 pub mod branching;
+pub mod path;
 
 pub mod nwa;
 
@@ -91,6 +92,7 @@ pub use alternating::{
 pub use automaton::{Node, PAutomaton, Transition, TransitionId};
 pub use branching::{MuFormula, MuNode, satisfying, satisfying_among};
 pub use merging::{Extend, Merging, WitnessMerging, check_merging};
+pub use path::{FormulaPath, path_among};
 pub use post_star::{PostStar, post_star};
 pub use pre_star::{PreStar, pre_star};
 pub use reason::{NoReasons, PostReason, PreReason, Reasons, Recorder};

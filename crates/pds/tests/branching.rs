@@ -4,8 +4,9 @@
 use selvedge_base::{Budget, Id, StopReason};
 use selvedge_pds::random::Random;
 use selvedge_pds::{
-    AlternatingAutomaton, AlternatingPds, AlternatingRule, Configuration, MuFormula, MuNode, Pds,
-    Rhs, State, Symbol, alternating_pre_star, satisfying, satisfying_among, text,
+    AlternatingAutomaton, AlternatingPds, AlternatingRule, Configuration, FormulaPath, MuFormula,
+    MuNode, Pds, Rhs, State, Symbol, alternating_pre_star, path_among, satisfying,
+    satisfying_among, text,
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,9 +164,70 @@ fn meaning(
     }
 }
 
+/// A path shows a formula if that holds on the path taken as a program of its own, where parts that are
+/// not followed are what they are in the graph.
+fn check_path(
+    next: &[Vec<u32>],
+    formula: &MuFormula,
+    truth: &dyn Fn(u32, u32) -> bool,
+    holds: &dyn Fn(u32, u32) -> bool,
+    path: &FormulaPath,
+) {
+    let FormulaPath { configurations, repeats, last, remains, aside } = path;
+    let end = configurations.len();
+    for pair in configurations.windows(2) {
+        assert!(next[pair[0] as usize].contains(&pair[1]), "{path:?} is no path");
+    }
+    if let Some(first) = repeats {
+        let back = configurations[*first];
+        assert!(next[configurations[end - 1] as usize].contains(&back), "{path:?} is no loop");
+    }
+    // Behind the last configuration nothing holds.
+    let graph: Vec<Vec<u32>> = (0..=end)
+        .map(|at| match repeats {
+            Some(first) if at + 1 == end => vec![*first as u32],
+            _ => vec![(at + 1).min(end) as u32],
+        })
+        .collect();
+    let kept = |part: u32| aside.contains(&part) || *remains && *last == Some(part);
+    let is_bound = |wanted: u32| {
+        let mut binders = formula.nodes().iter().zip(0..).filter(|(_, part)| !kept(*part));
+        binders.any(|(node, _)| match node {
+            MuNode::Least { variable, .. } | MuNode::Greatest { variable, .. } => {
+                *variable == wanted
+            }
+            _ => false,
+        })
+    };
+    let mut along = MuFormula::default();
+    for (part, &node) in formula.nodes().iter().enumerate() {
+        let atom = MuNode::Atom { atom: part as u32, positive: true };
+        along.add(match node {
+            _ if kept(part as u32) => atom,
+            MuNode::Constant(_) | MuNode::Atom { .. } => atom,
+            MuNode::Every(_) => MuNode::Constant(false),
+            MuNode::Variable(variable) if !is_bound(variable) => MuNode::Constant(false),
+            node => node,
+        });
+    }
+    let about = |at: u32, part: u32| {
+        let Some(&one) = configurations.get(at as usize) else { return false };
+        match formula.nodes()[part as usize] {
+            _ if kept(part) => holds(part, one),
+            MuNode::Constant(value) => value,
+            MuNode::Atom { atom, positive } => truth(one, atom) == positive,
+            _ => unreachable!("no other part is an atom"),
+        }
+    };
+    let found = satisfying_among(&graph, &along, &about, &Budget::new()).expect("no limit");
+    assert!(found[formula.nodes().len() - 1][0], "{path:?} does not show {formula:?}");
+}
+
 #[test]
 fn random_formulas_mean_what_they_say() {
     let mut counts = [0u32; 2];
+    // Paths with an end, with a loop, and those that show nothing.
+    let mut shapes = [0u32; 3];
     for seed in 0..400 {
         let mut random = Random::new(seed);
         let pds = random_system(&mut random);
@@ -199,8 +261,17 @@ fn random_formulas_mean_what_they_say() {
             truth(one.state, one.stack.first().copied(), atom)
         };
         let among = satisfying_among(&targets, &formula, &about, &Budget::new()).expect("no limit");
-        for (one, found) in listed.iter().zip(among) {
+        for (at, one) in listed.iter().enumerate() {
+            let found = among[root as usize][at];
             assert_eq!(found, expected.contains(one), "seed {seed}: {formula:?} at {one:?}");
+            // Of one of the formula and its opposite there is a path.
+            let shown = if found { formula.clone() } else { formula.dual() };
+            let holds = |part: u32, at: u32| among[part as usize][at as usize] == found;
+            let path = path_among(&targets, &shown, &holds, at as u32, &Budget::new());
+            let path = path.expect("no limit");
+            check_path(&targets, &shown, &about, &holds, &path);
+            let nothing = path.last == Some(root);
+            shapes[if nothing { 2 } else { usize::from(path.repeats.is_some()) }] += 1;
         }
         let (automaton, states) = satisfying(&pds, &formula, &truth, &Budget::new()).unwrap();
         for one in graph.keys() {
@@ -214,6 +285,7 @@ fn random_formulas_mean_what_they_say() {
         }
     }
     assert!(counts.iter().all(|&count| count > 500), "{counts:?}");
+    assert!(shapes.iter().all(|&count| count > 500), "{shapes:?}");
 }
 
 /// A procedure that calls itself or returns, with stacks of any depth.

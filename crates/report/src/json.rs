@@ -23,7 +23,7 @@ mod locks;
 mod portfolio;
 mod queries;
 mod reach;
-mod temporal;
+pub(crate) mod temporal;
 
 use crate::answers::{Answers, Asked, Patterns};
 use crate::describe::{action, object};

@@ -60,7 +60,7 @@ mod width;
 pub mod witness_dot;
 
 pub use answers::{Answers, Asked, AskedFormula, Counts, Patterns, Projection, Reach, Sought};
-pub use branching_json::BranchingEntry;
+pub use branching_json::{BranchingEntry, BranchingRun};
 pub use checks::{Checks, RunSettings};
 pub use diagnostic::Source;
 pub use fit::wrap_lines;

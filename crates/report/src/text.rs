@@ -12,7 +12,7 @@ mod portfolio;
 mod reach;
 mod temporal;
 
-pub(crate) use temporal::render_run;
+pub use temporal::render_run;
 
 use crate::answers::{Answers, Asked, Counts, Patterns};
 use crate::describe::{self, count, list, parties, restrictions};

@@ -25,13 +25,17 @@ pub fn run(args: &BranchingArgs, output: Output) -> Result<Exit, Exit> {
         }
         Exit::BadInput
     })?;
-    let answers = asked.decide(budget);
+    let answers = asked.decide(budget).map_err(|error| {
+        output.complain(&format!("internal error: {error}"));
+        Exit::Internal
+    })?;
     output.print(&match args.format {
-        BranchingForm::Text => answers.render(watch.elapsed(), output.stdout().width),
+        BranchingForm::Text => answers.render(watch.elapsed(), output.stdout()),
         BranchingForm::Json => answers.json(watch.elapsed()),
     })?;
     let found = |wanted: Option<bool>| {
-        answers.answers.iter().any(|(_, answer)| answer.as_ref().ok().copied() == wanted)
+        let holds = answers.answers.iter().map(|(_, answer)| answer.as_ref().ok());
+        holds.into_iter().any(|answer| answer.map(|answer| answer.holds) == wanted)
     };
     Ok(match (found(Some(false)), found(None)) {
         (true, _) => Exit::Violation,

@@ -82,7 +82,6 @@ pub fn search_abstractly(
 }
 
 /// All states of a program outside of atomic sections.
-#[derive(Clone, Debug)]
 pub struct StateGraph {
     /// The states that a run can begin with.
     pub initial: Vec<u32>,
@@ -90,6 +89,40 @@ pub struct StateGraph {
     pub next: Vec<Vec<u32>>,
     /// The truth of each atom at each state.
     pub truth: Vec<Vec<bool>>,
+    states: Vec<Rc<State>>,
+    /// The edges that leave each state.
+    edges: Vec<Vec<StateEdge>>,
+}
+
+impl StateGraph {
+    /// The run along some states, from the first of them, which begins a run; it goes on from the last one
+    /// to the one with this index, for ever, if one is given. A run that stays in a state in which nobody
+    /// can move ends there.
+    ///
+    /// # Panics
+    /// If the states do not follow each other.
+    pub fn witness(&self, program: &Program, way: &[u32], repeats: Option<usize>) -> Witness {
+        let mut steps: Vec<(ThreadId, &Scheduled, Option<u32>, &State)> = Vec::new();
+        // How many steps come before each state.
+        let mut before = vec![0];
+        let mut stays = false;
+        let back = repeats.map(|at| way[at]);
+        for (&from, to) in way.iter().zip(way[1..].iter().copied().chain(back)) {
+            let edge = self.edges[from as usize].iter().find(|edge| edge.target == to);
+            assert!(edge.is_some() || from == to, "the states of a run follow each other");
+            stays |= edge.is_none();
+            if let Some(edge) = edge {
+                let taken = edge.steps.iter();
+                steps.extend(taken.map(|(step, next)| (edge.taken.thread, step, None, &**next)));
+            }
+            before.push(steps.len());
+        }
+        let ends = stays.then_some(steps.len());
+        let first = &self.states[way[0] as usize];
+        let mut witness = witness_of(program, first, steps.into_iter());
+        witness.repeats = repeats.map(|at| before[at]).or(ends);
+        witness
+    }
 }
 
 /// Explores a program in whole, and says where these atoms are true. Those about the step that is taken
@@ -120,15 +153,14 @@ pub fn state_graph(
     }
     // With one state of the automaton, pairs and states are the same.
     let targets = |pair: &Pair| search.edges[pair.edges.clone()].iter().map(|edge| edge.target);
-    let truth = |pair: &Pair| {
-        let expanded = search.expanded[pair.state as usize].as_ref();
-        expanded.map(|one| one.truth.clone()).unwrap_or_default()
-    };
-    Ok(StateGraph {
-        initial,
-        next: search.pairs.iter().map(|pair| targets(pair).collect()).collect(),
-        truth: search.pairs.iter().map(truth).collect(),
-    })
+    let next = search.pairs.iter().map(|pair| targets(pair).collect()).collect();
+    let (mut truth, mut edges) = (Vec::new(), Vec::new());
+    for expanded in search.expanded {
+        let expanded = expanded.expect("all states were expanded");
+        truth.push(expanded.truth);
+        edges.push(expanded.edges);
+    }
+    Ok(StateGraph { initial, next, truth, states: search.states, edges })
 }
 
 /// How much of the stacks is followed.

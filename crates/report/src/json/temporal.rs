@@ -36,8 +36,9 @@ struct FormulaEntry<'a> {
     witness: Option<RunEntry<'a>>,
 }
 
+/// A run that shows what becomes of a formula.
 #[derive(Serialize)]
-struct RunEntry<'a> {
+pub(crate) struct RunEntry<'a> {
     steps: Vec<Step<'a>>,
     #[serde(rename = "loop")]
     round: Vec<Step<'a>>,
@@ -54,7 +55,7 @@ struct PointEntry {
 }
 
 impl<'a> RunEntry<'a> {
-    fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
+    pub fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
         let repeats = trace.repeats.unwrap_or(trace.steps.len());
         let steps: Vec<Step<'a>> =
             trace.steps.iter().map(|step| Step::new(step, program)).collect();

@@ -100,12 +100,7 @@ fn length(trace: &Trace) -> String {
 }
 
 /// A run that shows what becomes of a formula, with the part that repeats; nothing if there is none.
-pub(crate) fn render_run(
-    trace: &Trace,
-    program: &Program,
-    detail: Detail,
-    terminal: Terminal,
-) -> String {
+pub fn render_run(trace: &Trace, program: &Program, detail: Detail, terminal: Terminal) -> String {
     let mut out = String::new();
     if *trace == Trace::default() {
         return out;
