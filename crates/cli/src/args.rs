@@ -326,6 +326,9 @@ pub struct AtomicityOptions {
     /// What becomes of the answers.
     #[command(flatten)]
     pub report: ReportOptions,
+    /// What to evaluate along interleavings.
+    #[command(flatten)]
+    pub show: ShowOptions,
     /// Which access patterns: `all`, `vaziri` (1 to 14), or numbers and ranges such as
     /// `12,17-20` [default: all, or vaziri with `--units paper`].
     #[arg(long, value_parser = parse_patterns)]
@@ -376,13 +379,23 @@ impl AtomicityOptions {
     /// Whether nothing is said but when to stop.
     pub fn asks_nothing(&self) -> bool {
         let Self { report, patterns, units, threads, locations, property, engine, .. } = self;
+        let asks_values = !self.show.show.is_empty();
         let ExtentOptions { no_witness, max_witnesses, verbose, stats, .. } = self.extent;
         let plain = report.format == Format::Text && report.output.is_none();
         let all = patterns.is_none() && *units == UnitChoice::Exact && !self.all_questions;
         let everywhere = threads.is_none() && locations.is_none() && property.is_none();
-        let shown = !no_witness && max_witnesses.is_none() && !verbose && !stats;
+        let shown = !no_witness && max_witnesses.is_none() && !verbose && !stats && !asks_values;
         plain && report.html.is_none() && all && everywhere && engine.is_none() && shown
     }
+}
+
+/// What to evaluate along interleavings.
+#[derive(Args, Clone, Default, Debug)]
+pub struct ShowOptions {
+    /// Show the value of this expression along each interleaving, as `x + y` or `T1.i == owner`, over
+    /// globals and locals of threads; may be given several times.
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub show: Vec<String>,
 }
 
 /// How far to go, and how much to show.

@@ -20,6 +20,7 @@ mod interrupt;
 mod meter;
 mod output;
 mod progress;
+mod shows;
 mod unread;
 mod watchdog;
 

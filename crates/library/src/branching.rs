@@ -3,6 +3,7 @@
 
 use crate::load::{Model, Text};
 use crate::select;
+use crate::show::Shows;
 use selvedge_analysis::{
     BranchingAnswer, Evidence, Instance, InternalError, NoEvidence, decide_branching,
     decide_branching_of, instance,
@@ -71,6 +72,11 @@ impl Branching {
         if wrong.is_empty() { Ok(Self { model, thread, formulas, cut }) } else { Err(wrong) }
     }
 
+    /// The program that is asked about.
+    pub fn program(&self) -> &Program {
+        &self.model.program
+    }
+
     /// Decides the formulas.
     ///
     /// # Errors
@@ -108,6 +114,15 @@ impl Branching {
 }
 
 impl BranchingAnswers {
+    /// Evaluates expressions along the runs.
+    pub fn show(&mut self, shows: &Shows, budget: &Budget) {
+        for (_, answer) in &mut self.answers {
+            if let Ok(BranchingAnswer { evidence: Ok(evidence), .. }) = answer {
+                shows.evaluate(&self.program, &mut evidence.trace, budget);
+            }
+        }
+    }
+
     /// The answers as JSON.
     pub fn json(&self, elapsed: Duration) -> String {
         let entries = self.answers.iter().map(|(formula, answer)| BranchingEntry {

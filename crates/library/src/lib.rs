@@ -89,6 +89,7 @@ pub mod restrict;
 pub mod select;
 pub mod sequentialize;
 pub mod shard;
+pub mod show;
 pub mod starter;
 pub mod suppress;
 pub mod target;
@@ -104,6 +105,7 @@ pub use load::{Model, Property, Reading, Text, Texts, load};
 pub use portfolio::{Cost, Meter};
 pub use reach::{ReachError, ReachOutcome, ReachRequest, reach, reach_by_all};
 pub use restrict::ThreadRestriction;
+pub use show::Shows;
 pub use temporal::{Explain, Temporal};
 
 /// The book's page about doors, as tests.

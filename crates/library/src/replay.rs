@@ -5,7 +5,7 @@
 use crate::load::Text;
 use crate::restrict::{ThreadRestriction, read_restriction, restrict};
 use selvedge_base::Budget;
-use selvedge_program::{Program, Question};
+use selvedge_program::{Program, Question, Trace};
 use selvedge_replay::replay_within;
 use selvedge_report::replay_json::Replay;
 use serde_json::Value;
@@ -13,8 +13,8 @@ use serde_json::Value;
 /// What became of an interleaving.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Replayed {
-    /// It holds: its question and the number of its steps.
-    Holds(Question, usize),
+    /// It holds: its question, and what was executed.
+    Holds(Question, Box<Trace>),
     /// It does not, and why.
     Fails(String),
     /// A limit was met.
@@ -67,7 +67,7 @@ pub fn execute(program: &Program, replay: &Replay, budget: &Budget) -> Replayed 
         Err(why) => return Replayed::Fails(why),
     };
     match replay_within(program, &question, &witness, budget) {
-        Ok(trace) => Replayed::Holds(question, trace.steps.len()),
+        Ok(trace) => Replayed::Holds(question, Box::new(trace)),
         Err(error) if error.open.is_some() => Replayed::Open(error.to_string()),
         Err(error) => Replayed::Fails(error.to_string()),
     }

@@ -4,8 +4,12 @@
 
 use crate::parser::{Mistake, Parser, Read};
 use crate::token::Kind;
-use selvedge_base::{Diagnostic, Span};
-use selvedge_program::{EnumId, Expr, Literal, Operator, Sort, Variable};
+use selvedge_base::{Diagnostic, Id, Span};
+use selvedge_program::data::element_name;
+use selvedge_program::{
+    Array, EnumId, Expr, Frame, GlobalId, Literal, LocalId, Operator, ProbeLocal, Sort, ThreadId,
+    Variable,
+};
 use selvedge_syntax::nearest::nearest;
 use selvedge_syntax::tokens::quote;
 
@@ -14,6 +18,14 @@ struct Sorted {
     expr: Expr,
     sort: Sort,
     span: Span,
+}
+
+impl Parser<'_, '_> {
+    /// Reads an expression of any sort.
+    pub(crate) fn probe(&mut self) -> Read<(Expr, Sort)> {
+        let read = self.expression(0)?;
+        Ok((read.expr, read.sort))
+    }
 }
 
 /// Reads a condition up to the closing brace.
@@ -64,8 +76,7 @@ impl Parser<'_, '_> {
     fn expression(&mut self, weakest: u8) -> Read<Sorted> {
         let mut left = self.deeper(Self::operand)?;
         let mut joined = 0;
-        while let Some((strength, operator, shape, exchanged, negated)) =
-            operator(self.cursor.current.kind)
+        while let Some((strength, operator, shape, exchanged, negated)) = operator(self.sign())
             && strength > weakest
         {
             joined += 1;
@@ -75,7 +86,7 @@ impl Parser<'_, '_> {
                 return Err(Mistake);
             }
             self.cursor.bump();
-            let right = self.deeper(|parser| parser.expression(strength))?;
+            let mut right = self.deeper(|parser| parser.expression(strength))?;
             let (wanted, sort) = match shape {
                 Shape::Truth => (Some(Sort::Bool), Sort::Bool),
                 Shape::Same => (None, Sort::Bool),
@@ -86,6 +97,8 @@ impl Parser<'_, '_> {
                 self.sorted(&left, wanted)?;
                 self.sorted(&right, wanted)?;
             } else {
+                left = self.as_truth(left, right.sort);
+                right = self.as_truth(right, left.sort);
                 self.sorted(&right, left.sort)?;
             }
             let span = left.span.to(right.span);
@@ -96,6 +109,28 @@ impl Parser<'_, '_> {
             left = Sorted { expr, sort, span };
         }
         Ok(left)
+    }
+
+    /// The sign here; those of Boolean programs stand for the others where values are wanted.
+    fn sign(&self) -> Kind {
+        match self.cursor.current.kind {
+            Kind::SingleAnd if self.probed.is_some() => Kind::And,
+            Kind::SingleOr if self.probed.is_some() => Kind::Or,
+            Kind::Equals if self.probed.is_some() => Kind::Equal,
+            kind => kind,
+        }
+    }
+
+    /// Boolean programs write truth values as numbers, too.
+    fn as_truth(&self, side: Sorted, other: Sort) -> Sorted {
+        match side.expr {
+            Expr::Constant(Literal::Int(value @ (0 | 1)))
+                if self.probed.is_some() && other == Sort::Bool =>
+            {
+                Sorted { expr: Expr::truth(value == 1), sort: Sort::Bool, ..side }
+            }
+            _ => side,
+        }
     }
 
     fn operand(&mut self) -> Read<Sorted> {
@@ -135,6 +170,9 @@ impl Parser<'_, '_> {
 
     /// A global, an element of an array, an enumerator or a truth value.
     fn variable(&mut self) -> Read<Sorted> {
+        if let Some(read) = self.local()? {
+            return Ok(read);
+        }
         let span = self.cursor.current.span;
         let name = self.name("a variable")?.to_owned();
         let program = self.names.program;
@@ -161,6 +199,11 @@ impl Parser<'_, '_> {
         if let "true" | "false" = name.as_str() {
             return Ok(Sorted { expr: Expr::truth(name == "true"), sort: Sort::Bool, span });
         }
+        if self.probed.is_some()
+            && let Some(read) = self.constant(&name, span)
+        {
+            return Ok(read);
+        }
         let enumerators = program.enums.iter_enumerated().find_map(|(id, one)| {
             let at = one.values.iter().position(|value| *value == name)?;
             Some((id, at as u32))
@@ -173,6 +216,7 @@ impl Parser<'_, '_> {
         let candidates = program.globals.iter().map(|global| global.name.as_str());
         let help = match nearest(&name, candidates) {
             Some(meant) => format!("did you mean `{meant}`?"),
+            None if self.probed.is_some() => self.no_global(&name),
             None if program.globals.is_empty() => "the program has no variables with values".into(),
             None => "conditions speak of globals only".to_owned(),
         };
@@ -182,6 +226,134 @@ impl Parser<'_, '_> {
             span,
             &help,
         )
+    }
+
+    /// What to do about a name that no global has where locals may be named.
+    fn no_global(&self, name: &str) -> String {
+        let program = self.names.program;
+        let has = |thread: &ThreadId| {
+            let frames = self.names.frames(*thread);
+            frames.iter().any(|frame| frame.locals.iter().any(|local| local.name == name))
+        };
+        let variables = |frame: &Frame| !frame.locals.is_empty();
+        match program.threads.ids().find(has) {
+            Some(thread) => {
+                format!("write `{}.{name}` for the local", program.threads[thread].name)
+            }
+            None if program.globals.is_empty()
+                && !program.procedures.iter().any(|one| variables(&one.frame)) =>
+            {
+                "the program has no variables with values".to_owned()
+            }
+            None => "name a global, or a local of a thread as `Thread.local`".to_owned(),
+        }
+    }
+
+    /// What else a name stands for where values are wanted: a number that is written by several globals, a
+    /// thread, none, or a truth value of Boolean programs.
+    fn constant(&self, name: &str, span: Span) -> Option<Sorted> {
+        let program = self.names.program;
+        if let Some(numeral) = program.numerals.iter().find(|numeral| numeral.name == name) {
+            let bits = numeral.bits.iter().zip(0..31);
+            let bit = |(&bit, at): (&GlobalId, i32)| {
+                let set = Expr::Current(Variable::Global(bit));
+                Expr::Ite(Box::new([set, Expr::number(1 << at), Expr::number(0)]))
+            };
+            let sum = bits.map(bit).reduce(|sum, bit| sum.join(Operator::Add, bit));
+            return sum.map(|expr| Sorted { expr, sort: Sort::Int, span });
+        }
+        let mut threads = program.threads.iter_enumerated();
+        let thread = threads.find(|(_, thread)| thread.name == name).map(|(id, _)| id);
+        let literal = match name {
+            "T" | "F" if thread.is_none() => Literal::Bool(name == "T"),
+            "none" => Literal::Thread(None),
+            _ => Literal::Thread(Some(thread?)),
+        };
+        Some(Sorted { expr: Expr::Constant(literal), sort: literal.sort(), span })
+    }
+
+    /// A local of a thread, `T.x` or `T[2].x[i]`, if one stands here and may.
+    fn local(&mut self) -> Read<Option<Sorted>> {
+        let program = self.names.program;
+        let name = self.cursor.current.text;
+        let is_copy = || {
+            let copies = format!("{name}[");
+            let array = program.arrays.iter().any(|array| array.name == name);
+            !array && program.threads.iter().any(|thread| thread.name.starts_with(&copies))
+        };
+        let names_thread = match self.cursor.peek() {
+            Kind::Dot => true,
+            Kind::OpenBracket => is_copy(),
+            _ => false,
+        };
+        let is_name = matches!(self.cursor.current.kind, Kind::Name | Kind::Quoted);
+        if self.probed.is_none() || !is_name || !names_thread {
+            return Ok(None);
+        }
+        let start = self.cursor.current.span;
+        let thread = self.thread()?;
+        self.expect(Kind::Dot, ".", "between a thread and its local")?;
+        let named = self.cursor.current.span;
+        let name = self.name("a local")?.to_owned();
+        if self.cursor.at(Kind::OpenBracket)
+            && let Some((length, sort)) = self.local_array(thread, &name)
+        {
+            self.cursor.bump();
+            let index = self.deeper(|parser| parser.expression(0))?;
+            self.sorted(&index, Sort::Int)?;
+            self.expect(Kind::CloseBracket, "]", "behind an index")?;
+            let elements: Vec<String> = (0..length).map(|at| element_name(&name, at)).collect();
+            let first = self.add_locals(thread, &elements, sort);
+            let array = Array { first: Variable::Local(first), length };
+            let span = start.to(self.cursor.previous());
+            return Ok(Some(Sorted {
+                expr: Expr::Element(array, Box::new(index.expr)),
+                sort,
+                span,
+            }));
+        }
+        let frames = self.names.frames(thread);
+        let sort = frames.iter().find_map(|frame| {
+            let mut locals = frame.locals.iter();
+            locals.find(|local| local.name == name).map(|local| local.ty.sort())
+        });
+        if let Some(sort) = sort {
+            let local = self.add_locals(thread, &[name], sort);
+            let span = start.to(named);
+            let expr = Expr::Current(Variable::Local(local));
+            return Ok(Some(Sorted { expr, sort, span }));
+        }
+        let owner = &program.threads[thread].name;
+        let names = frames.iter().flat_map(|frame| frame.locals.iter());
+        let names = names.map(|local| local.name.as_str()).filter(|name| !name.contains('#'));
+        let names: Vec<&str> = names.collect();
+        let help = match nearest(&name, names.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if names.is_empty() => format!("{owner} has no locals"),
+            None => String::new(),
+        };
+        let message = format!("{owner} has no local {}", quote(&name));
+        self.unknown("unknown-variable", message, named, &help)
+    }
+
+    /// The length of a local array of a thread, and the sort of its elements.
+    fn local_array(&self, thread: ThreadId, name: &str) -> Option<(u32, Sort)> {
+        self.names.frames(thread).iter().find_map(|frame| {
+            let found = frame.arrays.iter().find(|array| array.name == name)?;
+            match found.array.first {
+                Variable::Local(first) => Some((found.array.length, frame.locals[first].ty.sort())),
+                Variable::Global(_) => None,
+            }
+        })
+    }
+
+    /// Numbers locals that the expression reads, one after the other.
+    fn add_locals(&mut self, thread: ThreadId, names: &[String], sort: Sort) -> LocalId {
+        let all = self.probed.get_or_insert_default();
+        let first = LocalId::from_index(all.len());
+        let local = |name: &String| ProbeLocal { thread, name: name.clone(), sort };
+        all.extend(names.iter().map(local));
+        first
     }
 
     /// Reports an expression of another sort.

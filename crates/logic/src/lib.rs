@@ -34,6 +34,7 @@
 //! `parser` reads formulas, with `names` and `condition` for what they speak of; [`normal`] brings them
 //! into positive normal form; [`mod@fragment`] says what is known of formulas of their shape; [`mod@automaton`]
 //! makes automata of them, and [`mod@chains`] lists of moments; [`show`](mod@show) writes them.
+//! [`parse_probe`] reads expressions whose values are wanted along a run.
 //! [`mod@branching`] reads formulas about trees of runs, and [`operators`] says what one run shows of them.
 //!
 //! ```
@@ -55,6 +56,7 @@ mod names;
 pub mod normal;
 pub mod operators;
 mod parser;
+mod probe;
 pub mod show;
 mod token;
 
@@ -63,6 +65,7 @@ pub use branching::{BranchingFormula, parse_branching};
 pub use chains::{NoChains, chains};
 pub use fragment::{Fragment, fragment};
 pub use operators::{linear, show_part};
+pub use probe::parse_probe;
 
 use selvedge_base::{Diagnostic, Severity};
 use selvedge_program::{Program, TemporalQuestion, ThreadId};

@@ -7,7 +7,8 @@ use crate::parser::{Mistake, Parser, Read};
 use crate::token::Kind;
 use selvedge_base::{Diagnostic, Id, IdVec, Span};
 use selvedge_program::{
-    ChannelId, LocationId, LockId, NodeId, ProcedureId, Program, Proposition, Sharing, ThreadId,
+    ChannelId, Frame, LocationId, LockId, NodeId, ProcedureId, Program, Proposition, Sharing,
+    ThreadId,
 };
 use selvedge_syntax::nearest::nearest;
 use selvedge_syntax::tokens::quote;
@@ -25,6 +26,12 @@ impl<'a> Names<'a> {
 
     pub fn is_thread(&self, name: &str) -> bool {
         self.program.threads.iter().any(|thread| thread.name == name)
+    }
+
+    /// The data of the procedures that a thread can run.
+    pub fn frames(&self, thread: ThreadId) -> Vec<&'a Frame> {
+        let all = self.sharing.procedures(thread).iter();
+        all.map(|&id| &self.program.procedures[id].frame).collect()
     }
 
     /// Whether a thread can be at a node.

@@ -13,7 +13,7 @@ use crate::token::Kind;
 use selvedge_base::{Diagnostic, Span};
 use selvedge_program::formula::DEEPEST;
 use selvedge_program::{
-    Deed, Formula, PathQuantifier, Program, Proposition, TemporalQuestion, ThreadId,
+    Deed, Formula, PathQuantifier, ProbeLocal, Program, Proposition, TemporalQuestion, ThreadId,
 };
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::cursor::Cursor;
@@ -44,6 +44,8 @@ pub(crate) struct Parser<'a, 'c> {
     /// The text of the definitions so far.
     definitions: String,
     depth: u32,
+    /// The locals of threads that an expression reads, if it may.
+    pub probed: Option<Vec<ProbeLocal>>,
 }
 
 /// The words that begin an atom or an operator.
@@ -92,6 +94,7 @@ impl<'a, 'c> Parser<'a, 'c> {
             given: BTreeMap::new(),
             definitions: String::new(),
             depth: 0,
+            probed: None,
         }
     }
 }

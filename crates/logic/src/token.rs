@@ -39,6 +39,12 @@ pub enum Kind {
     And,
     #[token("||")]
     Or,
+    /// A sign of Boolean programs.
+    #[token("&")]
+    SingleAnd,
+    /// A sign of Boolean programs.
+    #[token("|")]
+    SingleOr,
     #[token("->")]
     Arrow,
     #[token(",")]

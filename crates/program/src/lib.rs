@@ -25,6 +25,7 @@ pub mod model;
 pub mod moment;
 mod own;
 pub mod pattern;
+pub mod probe;
 pub mod question;
 pub mod reach;
 pub mod relation;
@@ -63,6 +64,7 @@ pub use model::{
 };
 pub use moment::{Deadlock, Race, Resource, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};
+pub use probe::{Probe, ProbeExpr, ProbeLocal};
 pub use question::{PatternQuestion, Question, Units};
 pub use reach::{
     Bound, Level, LevelCount, Measure, Position, Proof, Search, StatePattern, Target, VisibleState,

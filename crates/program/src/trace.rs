@@ -14,6 +14,7 @@
 use crate::data::{FailureKind, Valuation, Value, Variable};
 use crate::event::Observable;
 use crate::model::{ChannelId, EdgeId, LocationId, LockId, ProcedureId, Program, ThreadId};
+use crate::probe::Probe;
 use crate::witness::{Move, Receiver, Witness, WitnessStep, contexts, rounds};
 use selvedge_base::{Id, IdVec, Place};
 
@@ -179,9 +180,16 @@ pub struct Trace {
     /// two accesses of a race, the blocked acquisitions of a deadlock in the order of the cycle, every
     /// step that a thread of a dead end cannot take.
     pub next: Vec<TraceStep>,
+    /// The values of expressions that somebody wants to see.
+    pub probes: Vec<Probe>,
 }
 
 impl Trace {
+    /// The expressions that have another value after the step with this index than before.
+    pub fn changed_probes(&self, step: usize) -> impl Iterator<Item = &Probe> {
+        self.probes.iter().filter(move |probe| probe.changes(step))
+    }
+
     /// How many times the running thread changes.
     pub fn context_switches(&self) -> usize {
         self.steps.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count()

@@ -242,8 +242,9 @@ pub(crate) fn run_with(
     };
     let transactions = witness.transactions.clone();
     let (repeats, points) = (witness.repeats, witness.points.clone());
-    let next = Vec::new();
-    let trace = Trace { globals, locals, steps, transactions, repeats, points, fails, next };
+    let (next, probes) = (Vec::new(), Vec::new());
+    let trace =
+        Trace { globals, locals, steps, transactions, repeats, points, fails, next, probes };
     Ok((trace, states))
 }
 

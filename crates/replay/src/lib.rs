@@ -7,6 +7,7 @@
 //! - [`mod@execute`]: [`replay`] executes a witness step by step and checks by the definition that it
 //!   answers its question (`check` for patterns and automata, `moment` for races and deadlocks).
 //! - [`with_values`]: values for a claimed run that has none.
+//! - [`mod@probe`]: the values of expressions along a run.
 //! - [`mod@simulate`]: one random run.
 //! - [`exhaustive`]: [`Exhaustive`] decides a question by trying all interleavings, up to a limit on
 //!   open calls. It is the oracle of the other engines, and an engine for small models;
@@ -41,6 +42,7 @@ pub mod execute;
 pub mod exhaustive;
 mod moment;
 mod obstacles;
+pub mod probe;
 pub mod question;
 pub mod restriction;
 pub mod run;
@@ -52,6 +54,7 @@ pub mod with_values;
 pub use execute::{ReplayError, execute, replay, replay_within};
 pub use exhaustive::Exhaustive;
 pub use exhaustive::bounded::{BoundedLevel, BoundedLimits, BoundedSets, bounded_states};
+pub use probe::probe;
 pub use question::question_error;
 pub use run::State;
 pub use simulate::{Simulation, SimulationEnd, simulate};

@@ -25,6 +25,7 @@ mod table;
 use crate::describe::{list, object, verb};
 use crate::escape::visible;
 use crate::ownership::{Bars, Standings};
+use crate::probes;
 use crate::statement::statement;
 use crate::terminal::{Terminal, Tone};
 use crate::text::render_run;
@@ -86,7 +87,9 @@ pub fn render_with(
         OwnershipStyle::Remarks => Bars::none(rows.len()),
         OwnershipStyle::Bars => Bars::new(&rows, &columns, program),
     };
-    table::lay_out_with(&rows, &columns, &[bars, Bars::none(rows.len())], program, terminal)
+    let values = probes::first_line(trace, program, terminal.width);
+    values
+        + &table::lay_out_with(&rows, &columns, &[bars, Bars::none(rows.len())], program, terminal)
 }
 
 /// The interleaving of a finding, in the form that suits its kind.
@@ -198,6 +201,12 @@ fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
         role: RowRole::Remark,
     };
     let mut remarks: Vec<(usize, Row<'a>)> = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        for (name, value) in probes::after(trace, at, program) {
+            remarks
+                .push((at + 1, remark(row, visible(&format!("[{name} = {value}]")).into_owned())));
+        }
+    }
     for (at, &after) in trace.points.iter().enumerate() {
         // The point is seen behind this step.
         let Some(row) = rows.get(after.saturating_sub(1)) else { continue };
@@ -255,7 +264,7 @@ fn with_calls(trace: &Trace, program: &Program, matters: impl Fn(&TraceStep) -> 
     let mut calls: IdVec<ThreadId, Vec<usize>> = IdVec::filled(Vec::new(), program.threads.len());
     for (at, step) in trace.steps.iter().enumerate() {
         let open = &mut calls[step.thread];
-        if matters(step) {
+        if matters(step) || trace.changed_probes(at).next().is_some() {
             shown[at] = true;
             // Outer calls of a shown call are shown already.
             for &call in open.iter().rev() {

@@ -29,6 +29,7 @@ use crate::answers::{Answers, Asked, Patterns};
 use crate::describe::{action, object};
 use crate::diagnostic::Source;
 use crate::places::PlaceFields;
+use crate::probes::ProbeFields;
 use crate::replay_json::Replay;
 use selvedge_base::{Diagnostic, LineIndex, Place};
 use selvedge_findings::reason::guard;
@@ -209,6 +210,8 @@ impl<'a> Options<'a> {
 /// `selvedge replay` executes.
 #[derive(Serialize)]
 pub(crate) struct WitnessEntry<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    show: Option<ProbeFields<'a>>,
     witness: Vec<Step<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     next: Vec<Step<'a>>,
@@ -217,9 +220,10 @@ pub(crate) struct WitnessEntry<'a> {
 
 impl<'a> WitnessEntry<'a> {
     pub fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
-        let steps = |steps: &[_]| steps.iter().map(|step| Step::new(step, program)).collect();
+        let next = trace.next.iter().map(|step| Step::new(step, program)).collect();
         let replay = Replay::new(question, trace, program);
-        Self { witness: steps(&trace.steps), next: steps(&trace.next), replay }
+        let show = ProbeFields::at_first(trace, program);
+        Self { show, witness: Step::all(trace, program), next, replay }
     }
 }
 
@@ -236,6 +240,8 @@ struct Step<'a> {
     matched: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     waits_for: Option<ObstacleFields<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    show: Option<ProbeFields<'a>>,
 }
 
 /// What a thread waits for that cannot take a step.
@@ -301,7 +307,17 @@ impl<'a> Step<'a> {
             with: ReceiverEntry::all(step, program),
             matched: step.matched,
             waits_for: step.waits_for.map(|obstacle| ObstacleFields::new(obstacle, program)),
+            show: None,
         }
+    }
+
+    /// The steps of a run, each with the values that are to be shown behind it.
+    fn all(trace: &Trace, program: &'a Program) -> Vec<Self> {
+        let step = |(at, step): (usize, &TraceStep)| Self {
+            show: ProbeFields::after(trace, at, program),
+            ..Self::new(step, program)
+        };
+        trace.steps.iter().enumerate().map(step).collect()
     }
 }
 

@@ -50,6 +50,7 @@ pub mod outline;
 mod ownership;
 pub mod places;
 pub mod portfolio;
+mod probes;
 pub mod quotes;
 pub mod replay_json;
 pub mod sarif;

@@ -8,7 +8,7 @@
 use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::{
     Action, Array, Edge, Expr, GlobalId, Literal, Local, LocalId, Numeral, Operator, ProcedureId,
-    Program, Type, Update, Valuation, Value, Variable, VisibleState,
+    Program, Sort, Type, Update, Valuation, Value, Variable, VisibleState,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -404,6 +404,17 @@ pub enum ShownValue<'p> {
 }
 
 impl<'p> ShownValue<'p> {
+    /// A value of an expression of this sort.
+    pub fn of_sort(program: &'p Program, sort: Sort, value: i64) -> Self {
+        let ty = match sort {
+            Sort::Int => return Self::Number(value.into()),
+            Sort::Bool => Type::Bool,
+            Sort::Enum(id) => Type::Enum(id),
+            Sort::Thread => Type::Thread,
+        };
+        Self::of(program, ty, Value::try_from(value).unwrap_or_default())
+    }
+
     /// A value of a type.
     pub fn of(program: &'p Program, ty: Type, value: Value) -> Self {
         match Literal::of(ty, value) {

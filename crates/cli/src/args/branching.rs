@@ -1,8 +1,8 @@
 //! # Idea
 //! The arguments of `branching`.
 
-use super::LimitOptions;
 use super::reach::Input;
+use super::{LimitOptions, ShowOptions};
 use clap::{Args, ValueEnum};
 
 /// Shown after the help of `branching`.
@@ -37,6 +37,9 @@ pub struct BranchingArgs {
     /// The form of the output.
     #[arg(long, value_enum, default_value_t = BranchingForm::Text)]
     pub format: BranchingForm,
+    /// What to evaluate along runs.
+    #[command(flatten)]
+    pub show: ShowOptions,
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,

@@ -83,6 +83,11 @@ pub struct CheckArgs {
     /// What becomes of the findings.
     #[command(flatten)]
     pub report: ReportOptions,
+    /// Show the value of this expression along each interleaving, as `x + y` or `T1.i == owner`, over
+    /// globals and locals of threads; one of the models must have what it names. May be given several
+    /// times.
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true, conflicts_with = "shard")]
+    pub show: Vec<String>,
     /// Look for these only, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KINDS")]
     pub only: Option<Vec<KindChoice>>,

@@ -2,7 +2,7 @@
 //! The arguments of `race` and `deadlock`, which ask about single moments.
 
 use super::cpds::CpdsArgs;
-use super::{EngineChoice, ExtentOptions, ReportOptions};
+use super::{EngineChoice, ExtentOptions, ReportOptions, ShowOptions};
 use clap::{Args, ValueHint};
 use selvedge_analysis::QuestionKind;
 use selvedge_library::restrict::parse_assignment;
@@ -70,6 +70,9 @@ pub struct MeetingOptions {
     /// What becomes of the answers.
     #[command(flatten)]
     pub report: ReportOptions,
+    /// What to evaluate along interleavings.
+    #[command(flatten)]
+    pub show: ShowOptions,
     /// Only these threads, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub threads: Option<Vec<String>>,

@@ -2,7 +2,7 @@
 //! The arguments of `reach` and `sequentialize`, which ask about programs with data.
 
 use super::cpds::CpdsArgs;
-use super::{CopyOptions, EngineChoice, LimitOptions, ReportOptions, parse_nodes};
+use super::{CopyOptions, EngineChoice, LimitOptions, ReportOptions, ShowOptions, parse_nodes};
 use clap::{Args, ValueEnum, ValueHint};
 use selvedge_analysis::QuestionKind;
 use selvedge_library::Language;
@@ -17,6 +17,7 @@ Examples:
   selvedge reach buffer.slv --deadlocks --stats
   selvedge reach counter.eml --show-locks
   selvedge reach counter.eml --why count
+  selvedge reach overbooking.bp --show 'x & !y' --show T1.seen
   selvedge reach large.eml --store compact --search dfs --memory 4096
   selvedge reach driver.bp --target 'stopped=1|*,DONE' --html report.html
   selvedge reach system.pds --contexts 4 --states
@@ -223,6 +224,9 @@ pub struct ReachArgs {
     /// What becomes of the answers.
     #[command(flatten)]
     pub report: ReportOptions,
+    /// What to evaluate along the run.
+    #[command(flatten)]
+    pub show: ShowOptions,
     /// Give up a question whose decision diagrams need more nodes than this; it is unknown then.
     #[arg(long, value_name = "NUMBER", value_parser = parse_nodes)]
     pub max_nodes: Option<usize>,

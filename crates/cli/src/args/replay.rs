@@ -2,7 +2,7 @@
 //! The arguments of `replay` and `simulate`, which execute a model.
 
 use super::reach::Input;
-use super::{CopyOptions, LimitOptions};
+use super::{CopyOptions, LimitOptions, ShowOptions};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -34,6 +34,9 @@ pub struct ReplayArgs {
     /// input.
     #[arg(value_hint = ValueHint::FilePath)]
     pub witness: PathBuf,
+    /// What to evaluate along interleavings, which are printed then.
+    #[command(flatten)]
+    pub show: ShowOptions,
     /// When to stop.
     #[command(flatten)]
     pub limits: LimitOptions,
@@ -54,6 +57,9 @@ pub struct SimulateArgs {
     /// How many steps at most.
     #[arg(long, value_name = "NUMBER", default_value_t = 100)]
     pub steps: u64,
+    /// What to evaluate along the run.
+    #[command(flatten)]
+    pub show: ShowOptions,
     /// Show every step, also those that change nothing.
     #[arg(long, short)]
     pub verbose: bool,

@@ -2,7 +2,7 @@
 //! The arguments of `temporal`.
 
 use super::reach::Input;
-use super::{EngineChoice, ExtentOptions, ReportOptions, engine_values};
+use super::{EngineChoice, ExtentOptions, ReportOptions, ShowOptions, engine_values};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use selvedge_analysis::{Options, QuestionKind};
@@ -78,4 +78,7 @@ pub struct TemporalArgs {
     /// Where the answers go.
     #[command(flatten)]
     pub report: ReportOptions,
+    /// What to evaluate along runs.
+    #[command(flatten)]
+    pub show: ShowOptions,
 }

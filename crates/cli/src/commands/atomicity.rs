@@ -66,7 +66,8 @@ pub fn analyse(
     });
     let inquiry =
         inquiry.map_err(|exit| unread(Path::new(&file), options, watch).publish(exit, output))?;
-    let asking = Asking { analysis, all: all.then_some(options.extent.limits) };
+    let all = all.then_some(options.extent.limits);
+    let asking = Asking { analysis, all, show: &options.show.show };
     answer(&inquiry, asking, &options.report, options.extent.shown(), watch, output)
 }
 

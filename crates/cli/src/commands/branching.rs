@@ -5,6 +5,7 @@ use crate::args::branching::{BranchingArgs, BranchingForm};
 use crate::exit::Exit;
 use crate::input::{self, Reading, Text};
 use crate::output::Output;
+use crate::shows;
 use crate::watchdog::{Limits, Watch};
 use selvedge_library::Branching;
 use std::time::Instant;
@@ -25,10 +26,12 @@ pub fn run(args: &BranchingArgs, output: Output) -> Result<Exit, Exit> {
         }
         Exit::BadInput
     })?;
-    let answers = asked.decide(budget).map_err(|error| {
+    let shows = shows::of(&args.show.show, asked.program(), output)?;
+    let mut answers = asked.decide(budget).map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
+    answers.show(&shows, budget);
     output.print(&match args.format {
         BranchingForm::Text => answers.render(watch.elapsed(), output.stdout()),
         BranchingForm::Json => answers.json(watch.elapsed()),

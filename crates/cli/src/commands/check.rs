@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress;
+use crate::shows;
 use crate::watchdog::{Limits, Watch, within};
 use selvedge_base::{Budget, Diagnostic};
 use selvedge_findings::CheckedFile;
@@ -122,6 +123,10 @@ fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> 
         return Ended { exit, somebody_reads: false, outdated: false };
     }
     let Read { loaded, identities, other_files } = read(args, &settings, output, watch.budget());
+    let shows = match shows::of_files(&args.show, &loaded, output) {
+        Ok(shows) => shows,
+        Err(exit) => return Ended { exit, somebody_reads, outdated: false },
+    };
     let has_java = loaded.iter().any(|one| one.java.is_some());
     if has_java && settings.memory.is_none() && watch.budget().stopped().is_none() {
         watch = Watch::new(limits(settings.timeout, Some(MEMORY_FOR_JAVA), start), start);
@@ -149,6 +154,7 @@ fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> 
     };
     for file in &mut analysed.files {
         sources::add(file, &args.java.source, watch.budget());
+        shows.evaluate_file(file, watch.budget());
     }
     let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
     let config = settings.config.as_ref();

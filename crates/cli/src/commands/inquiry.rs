@@ -10,6 +10,7 @@ use crate::input;
 use crate::meter::EngineMeter;
 use crate::output::Output;
 use crate::progress::{self, Position};
+use crate::shows;
 use crate::watchdog::{Done, Watch, within};
 use selvedge_analysis::{Options, Progress};
 use selvedge_base::Budget;
@@ -72,22 +73,25 @@ pub fn inquire_deeper(
 
 /// How to answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking {
+pub struct Asking<'a> {
     /// How an engine analyses.
     pub analysis: Options,
     /// The limits of each engine, if every engine is asked.
     pub all: Option<LimitOptions>,
+    /// What to evaluate along interleavings.
+    pub show: &'a [String],
 }
 
 /// Answers what is asked, and prints the answers.
 pub fn answer(
     inquiry: &Inquiry,
-    Asking { analysis, all }: Asking,
+    Asking { analysis, all, show }: Asking<'_>,
     report: &ReportOptions,
     extent: Extent,
     watch: &Watch,
     output: Output,
 ) -> Result<Exit, Exit> {
+    let shows = shows::of(show, &inquiry.model.program, output)?;
     output.diagnostics(inquiry.trivial.as_slice(), &inquiry.model.text.source());
     let (position, done, wanted) = (Position::default(), Done::default(), progress::wanted());
     let decided = std::thread::scope(|scope| {
@@ -109,10 +113,11 @@ pub fn answer(
                 .map(|(decided, portfolio)| (decided, Some(portfolio))),
         }
     });
-    let (decided, portfolio) = decided.map_err(|error| {
+    let (mut decided, portfolio) = decided.map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
+    shows.evaluate_all(&inquiry.model.program, &mut decided.report.answers, watch.budget());
     output.diagnostics(&decided.report.faults, &inquiry.model.text.source());
     let answers = inquiry.answers(&decided, watch.elapsed(), watch.peak_memory());
     let answers = Answers { portfolio: portfolio.as_ref(), ..answers };

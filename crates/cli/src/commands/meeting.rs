@@ -31,7 +31,8 @@ pub fn race(args: &RaceArgs, output: Output) -> Result<Exit, Exit> {
     }
     let engine = args.engine.and_then(EngineChoice::one);
     let analysis = Options { cpds: args.cpds.options(), ..Options::new(engine) };
-    let asking = Asking { analysis, all: all.then_some(options.extent.limits) };
+    let all = all.then_some(options.extent.limits);
+    let asking = Asking { analysis, all, show: &options.show.show };
     run(&args.file, request, Asked::Race, options, asking, false, output)
 }
 
@@ -40,7 +41,8 @@ pub fn deadlock(args: &DeadlockArgs, output: Output) -> Result<Exit, Exit> {
     let request = request(Subject::Deadlocks, None, &args.options);
     let analysis = Options::new(args.engine.and_then(EngineChoice::one));
     let all = args.engine == Some(EngineChoice::All);
-    let asking = Asking { analysis, all: all.then_some(args.options.extent.limits) };
+    let all = all.then_some(args.options.extent.limits);
+    let asking = Asking { analysis, all, show: &args.options.show.show };
     run(&args.file, request, Asked::Deadlock, &args.options, asking, args.dot, output)
 }
 
@@ -55,7 +57,7 @@ fn run(
     request: Request,
     asked: Asked<'_>,
     options: &MeetingOptions,
-    Asking { analysis, all }: Asking,
+    Asking { analysis, all, show }: Asking<'_>,
     dot: bool,
     output: Output,
 ) -> Result<Exit, Exit> {
@@ -76,7 +78,7 @@ fn run(
     if dot {
         return graph(&inquiry, watch, output);
     }
-    let asking = Asking { analysis, all };
+    let asking = Asking { analysis, all, show };
     answer(&inquiry, asking, &options.report, options.extent.shown(), watch, output)
 }
 

@@ -14,6 +14,7 @@ use crate::input::{self, Model, Reading};
 use crate::meter::EngineMeter;
 use crate::output::Output;
 use crate::progress;
+use crate::shows;
 use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{EngineKind, Journal, Options, SearchMeans};
@@ -65,9 +66,11 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
     }
     let mut model = model;
     model.program.spurious_wakeups |= args.spurious_wakeups;
+    let instance = selvedge_analysis::instance(model.program.clone(), &[], args.copies.copies);
+    let shows = shows::of(&args.show.show, &instance.program, output)?;
     let means = means(args, &model, &watch, output)?;
     let request = request(args, means.search);
-    let (reached, portfolio) =
+    let (mut reached, portfolio) =
         search(model, &request, args, watch.budget()).map_err(|error| match error {
             ReachError::Wrong(diagnostic) => asked::wrong(&args.asked, *diagnostic, output),
             ReachError::Internal(error) => {
@@ -87,6 +90,7 @@ pub fn run(args: &ReachArgs, output: Output) -> Result<Exit, Exit> {
         }
         return Ok(Exit::from_verdict(answers.verdict()));
     }
+    shows.evaluate_all(&reached.model.program, &mut reached.report.answers, watch.budget());
     output.diagnostics(&reached.report.faults, &reached.model.text.source());
     let answers = reached.answers(watch.elapsed(), watch.peak_memory());
     let answers = Answers { portfolio: portfolio.as_ref(), ..answers };

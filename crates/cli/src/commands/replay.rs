@@ -6,6 +6,7 @@ use crate::args::replay::{ReplayArgs, SimulateArgs};
 use crate::exit::Exit;
 use crate::input::{self, Reading, Text};
 use crate::output::Output;
+use crate::shows;
 use crate::watchdog::{Limits, Watch};
 use selvedge_findings::reason;
 use selvedge_library::replay::{self, Replayed, replays, starts_per_site};
@@ -45,6 +46,9 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         ));
         return Err(Exit::BadInput);
     }
+    let first = found.first().map(|one| replay::instance(&model.program, one, budget));
+    let first = first.and_then(Result::ok);
+    let shows = shows::of(&args.show.show, first.as_ref().unwrap_or(&model.program), output)?;
     let mut text = String::new();
     let (mut wrong, mut open) = (0, 0);
     for (at, one) in found.iter().enumerate() {
@@ -57,10 +61,15 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         };
         let number = at + 1;
         let _ = match replayed {
-            Replayed::Holds(question, steps) => {
+            Replayed::Holds(question, mut trace) => {
                 let asked = describe::asked(&question, program);
-                let steps = describe::count(steps, "step");
-                writeln!(text, "holds   {number}  {asked}  {steps}")
+                let steps = describe::count(trace.steps.len(), "step");
+                let line = writeln!(text, "holds   {number}  {asked}  {steps}");
+                if !shows.is_empty() {
+                    shows.evaluate(program, &mut trace, budget);
+                    text.push_str(&run::render(&trace, program, Detail::Events, output.stdout()));
+                }
+                line
             }
             Replayed::Open(why) => {
                 open += 1;
@@ -93,10 +102,12 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     let program = &selvedge_analysis::instance(model.program, &[], args.copies.copies).program;
     let Simulation { witness, end } = simulate(program, args.seed, args.steps, watch.budget());
     // A run that the replayer does not execute is a bug of ours.
-    let trace = execute(program, &witness).map_err(|error| {
+    let shows = shows::of(&args.show.show, program, output)?;
+    let mut trace = execute(program, &witness).map_err(|error| {
         output.complain(&format!("internal error: a random run does not replay: {error}"));
         Exit::Internal
     })?;
+    shows.evaluate(program, &mut trace, watch.budget());
     let detail = if args.verbose { Detail::Everything } else { Detail::Events };
     let mut text = run::render(&trace, program, detail, output.stdout());
     let how = match &end {

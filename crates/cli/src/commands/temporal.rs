@@ -11,6 +11,7 @@ use crate::input::{self, Reading, Text};
 use crate::meter::EngineMeter;
 use crate::output::Output;
 use crate::progress::{self, Position};
+use crate::shows;
 use crate::unread::Unread;
 use crate::watchdog::{Done, Limits, Watch};
 use selvedge_analysis::{Options, Progress};
@@ -47,6 +48,7 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
         }
         Exit::BadInput
     })?;
+    let shows = shows::of(&args.show.show, &temporal.model.program, output)?;
     let options = Options {
         call_depth: args.depth,
         max_known: args.max_k,
@@ -71,10 +73,11 @@ pub fn run(args: &TemporalArgs, output: Output) -> Result<Exit, Exit> {
         }
         temporal.decide(options, budget, &mut note).map(|report| (report, None))
     });
-    let (report, portfolio) = report.map_err(|error| {
+    let (mut report, portfolio) = report.map_err(|error| {
         output.complain(&format!("internal error: {error}"));
         Exit::Internal
     })?;
+    shows.evaluate_all(&temporal.model.program, &mut report.answers, budget);
     output.diagnostics(&report.faults, &temporal.model.text.source());
     let answers = temporal.answers(&report, watch.elapsed(), watch.peak_memory());
     let answers = Answers { portfolio: portfolio.as_ref(), ..answers };

@@ -11,7 +11,7 @@
 //! | an entry of `spans` | `[column, end]` of the expression of a step in its line, or 0; first of the steps, then of the next ones |
 //! | an entry of `with` | `[position, thread, line]` of one who receives in the step at this position, from 1 |
 //! | a step | `[thread, kind, object, line, matched]`; the line is 0 where the page has none; kind as in [`code`], 0 where there is none; of a run to something also `statement`, and if globals change or an assertion fails `values[]`, `fails` |
-//! | a value | `[name, value]` of a global, as text |
+//! | a value | `[name, value]` of a global or of an expression that is shown, as text |
 //!
 //! # Invariants
 //! 1. Names are as the page shows them ([`visible`]).
@@ -22,6 +22,7 @@ use super::words::kind_class;
 use crate::escape::visible;
 use crate::extent::Lines;
 use crate::interleaving::run;
+use crate::probes;
 use crate::statement::{self, ShownValue};
 use selvedge_base::{FileId, Id, Place};
 use selvedge_findings::CheckedFile;
@@ -178,10 +179,12 @@ impl Body {
         let trace = &finding.trace;
         let mut values = run::Values::new(trace, program);
         let statements = run::statements(trace, program);
-        let step = |(step, statement): (&TraceStep, &String)| {
+        let step = |(at, (step, statement)): (usize, (&TraceStep, &String))| {
             values.after(step);
             let statement = finding.kind.is_reached().then(|| statement.clone());
-            Step::new(step, statement, named(values.shared(step)))
+            let mut changed = named(values.shared(step));
+            changed.extend(as_shown(probes::after(trace, at, program)));
+            Step::new(step, statement, changed)
         };
         let with = trace.steps.iter().enumerate().flat_map(|(at, step)| {
             let receivers = step.receivers.iter();
@@ -191,6 +194,8 @@ impl Body {
             Obstacle::Lock(..) => None,
             obstacle => Some(waits(program, obstacle, &str::to_owned)),
         };
+        let mut first = named(statement::shared_state(program, &[], &trace.globals));
+        first.extend(as_shown(probes::at_first(trace, program)));
         let lines = Lines::new(&file.source);
         let span = |step: &TraceStep| match (step.place.column(), lines.end_column(step.place)) {
             (Some(column), Some(end)) => Columns::Known(column, end),
@@ -198,13 +203,13 @@ impl Body {
         };
         Self {
             lanes: finding.threads.iter().map(|thread| thread.index()).collect(),
-            steps: trace.steps.iter().zip(&statements).map(step).collect(),
+            steps: trace.steps.iter().zip(&statements).enumerate().map(step).collect(),
             next: trace
                 .next
                 .iter()
                 .map(|step| Step::new(step, waiting(step), Vec::new()))
                 .collect(),
-            first: named(statement::shared_state(program, &[], &trace.globals)),
+            first,
             with: with.collect(),
             spans: trace.steps.iter().chain(&trace.next).map(span).collect(),
             repeats: trace.repeats,
@@ -249,6 +254,11 @@ fn named(values: Vec<(&str, ShownValue<'_>)>) -> Vec<Named> {
         Named(visible(name).into_owned(), value.to_string())
     };
     values.into_iter().map(named).collect()
+}
+
+/// Expressions that are shown, with their values.
+fn as_shown(values: Vec<(String, String)>) -> impl Iterator<Item = Named> {
+    values.into_iter().map(|(name, value)| Named(visible(&name).into_owned(), value))
 }
 
 /// The number of a kind of step in the data, and that of the lock, location or procedure.

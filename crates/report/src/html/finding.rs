@@ -10,6 +10,7 @@ use super::writer::Html;
 use crate::causes::{confirmed, pairs};
 use crate::describe::count;
 use crate::places::{first_place, located, other_file, short};
+use crate::probes;
 use crate::statement;
 use selvedge_base::{FileId, Place};
 use selvedge_findings::{CheckedFile, Finding};
@@ -178,15 +179,22 @@ fn fix(html: &mut Html, Numbered { finding, file, at }: Numbered<'_>) {
 /// The globals before the first step, if there are any.
 fn at_first(html: &mut Html, finding: &Finding, program: &Program) {
     let all = statement::shared_state(program, &[], &finding.trace.globals);
-    if all.is_empty() {
+    let probes = probes::at_first(&finding.trace, program);
+    if all.is_empty() && probes.is_empty() {
         return;
     }
     let shown = &all[..all.len().min(MOST_VALUES)];
     html.element("p", &[("class", "first")], |html| {
         html.text("At first ");
-        html.leaf("code", &[], statement::joined(shown));
+        if !shown.is_empty() {
+            html.leaf("code", &[], statement::joined(shown));
+        }
         if all.len() > shown.len() {
             html.text(format!(" and {} more", all.len() - shown.len()));
+        }
+        if !probes.is_empty() {
+            html.text(if shown.is_empty() { "" } else { "; " });
+            html.leaf("code", &[("class", "probes")], probes::joined(&probes));
         }
     });
 }

@@ -1,6 +1,7 @@
 //! # Idea
 //! What is shared as lanes of its own, beside those of the threads: each global that changes on the way has
-//! one, with its value from the row in which it gets it to the row before it gets the next one.
+//! one, with its value from the row in which it gets it to the row before it gets the next one. So has each
+//! expression that somebody wants to see, whether it changes or not.
 //!
 //! # Invariants
 //! 1. The parts of a lane follow each other without a gap, from the first row to the last.
@@ -8,12 +9,13 @@
 use super::layout::{Content, DiagramLayout};
 use crate::escape::visible;
 use crate::interleaving::run;
+use crate::probes;
 use crate::statement;
 use crate::width;
 use selvedge_findings::Finding;
 use selvedge_program::Program;
 
-/// The values of a global along the rows.
+/// The values of a global or an expression along the rows.
 pub struct DataLane {
     /// Its name, as it is shown.
     pub name: String,
@@ -21,6 +23,25 @@ pub struct DataLane {
     pub parts: Vec<DataPart>,
     /// How many characters its longest value has, or its name.
     pub widest: usize,
+}
+
+impl DataLane {
+    /// One value in all rows up to the last.
+    fn new(name: String, value: String, last: usize) -> Self {
+        let widest = width::columns(&name).max(width::columns(&value));
+        Self { name, parts: vec![DataPart { first: 0, last, value }], widest }
+    }
+
+    /// Another value from a row to the last one.
+    fn change(&mut self, row: usize, end: usize, value: String) {
+        self.widest = self.widest.max(width::columns(&value));
+        if self.parts.last().is_some_and(|last| last.first == row) {
+            self.parts.pop();
+        } else if let Some(last) = self.parts.last_mut() {
+            last.last = row.saturating_sub(1);
+        }
+        self.parts.push(DataPart { first: row, last: end, value });
+    }
 }
 
 /// A value in rows `first..=last`.
@@ -38,50 +59,52 @@ const MOST: usize = 6;
 /// Characters of a lane.
 const WIDEST: usize = 14;
 
-/// The lanes of the globals that change in a run to something.
+/// The lanes of the expressions that are shown, and of the globals that change in a run to something.
 pub fn data_lanes(finding: &Finding, program: &Program, layout: &DiagramLayout) -> Vec<DataLane> {
-    if !finding.kind.is_reached() || layout.rows.is_empty() {
+    let trace = &finding.trace;
+    if layout.rows.is_empty() || !finding.kind.is_reached() && trace.probes.is_empty() {
         return Vec::new();
     }
-    let first = statement::shared_state(program, &[], &finding.trace.globals);
-    let mut values = run::Values::new(&finding.trace, program);
-    let mut lanes: Vec<DataLane> = Vec::new();
+    let end = layout.rows.len() - 1;
+    let mut lanes: Vec<DataLane> = probes::at_first(trace, program)
+        .into_iter()
+        .map(|(name, value)| DataLane::new(visible(&name).into_owned(), value, end))
+        .collect();
+    // Expressions have all their lanes before the globals.
+    let probed = lanes.len();
+    let first = statement::shared_state(program, &[], &trace.globals);
+    let mut values = run::Values::new(trace, program);
     let mut rows = layout.rows.iter().enumerate().filter_map(|(row, shown)| match shown.content {
         Content::Step { step, .. } => Some((step, row)),
         _ => None,
     });
     let mut next = rows.next();
-    let end = layout.rows.len() - 1;
-    for (position, step) in finding.trace.steps.iter().enumerate() {
+    for (position, step) in trace.steps.iter().enumerate() {
         values.after(step);
         while next.is_some_and(|(step, _)| step < position) {
             next = rows.next();
         }
         // What a step that is left out does is seen in the next row that there is.
         let row = next.map_or(end, |(_, row)| row);
-        for (name, value) in values.shared(step) {
-            let (name, value) = (visible(name).into_owned(), value.to_string());
-            let known = lanes.iter().position(|lane| lane.name == name);
+        for (name, value) in probes::after(trace, position, program) {
+            let lane = lanes[..probed].iter_mut().find(|lane| lane.name == visible(&name));
+            lane.into_iter().for_each(|lane| lane.change(row, end, value.clone()));
+        }
+        let shared = values.shared(step).into_iter().filter(|_| finding.kind.is_reached());
+        for (name, value) in shared {
+            let name = visible(name).into_owned();
+            let known = lanes[probed..].iter().position(|lane| lane.name == name);
             let at = match known {
-                Some(at) => at,
-                None if lanes.len() == MOST => continue,
+                Some(at) => probed + at,
+                None if lanes.len() == probed + MOST => continue,
                 None => {
                     let at_first = first.iter().find(|(other, _)| visible(other) == name);
                     let value = at_first.map_or_else(String::new, |(_, value)| value.to_string());
-                    let part = DataPart { first: 0, last: end, value };
-                    let widest = width::columns(&name).max(width::columns(&part.value));
-                    lanes.push(DataLane { name, parts: vec![part], widest });
+                    lanes.push(DataLane::new(name, value, end));
                     lanes.len() - 1
                 }
             };
-            let lane = &mut lanes[at];
-            lane.widest = lane.widest.max(width::columns(&value));
-            if lane.parts.last().is_some_and(|last| last.first == row) {
-                lane.parts.pop();
-            } else if let Some(last) = lane.parts.last_mut() {
-                last.last = row.saturating_sub(1);
-            }
-            lane.parts.push(DataPart { first: row, last: end, value });
+            lanes[at].change(row, end, value.to_string());
         }
     }
     for lane in &mut lanes {

@@ -13,6 +13,7 @@
 use crate::escape::visible;
 use crate::interleaving::table::{lay_out, section, section_width};
 use crate::interleaving::{Detail, Row, RowRole, pending_rows, received, with_calls};
+use crate::probes;
 use crate::statement::{self, Definitions, ShownValue};
 use crate::terminal::Terminal;
 use crate::text::fill;
@@ -53,7 +54,7 @@ pub fn render(trace: &Trace, program: &Program, detail: Detail, terminal: Termin
     let moving: Vec<ThreadId> = program.threads.ids().filter(moves).collect();
     let mut rows = rows(trace, program, detail);
     rows.extend(pending_rows(trace, program));
-    lay_out(&rows, &moving, program, terminal)
+    probes::first_line(trace, program, terminal.width) + &lay_out(&rows, &moving, program, terminal)
 }
 
 /// The transactions of a run, one below the other.
@@ -71,7 +72,8 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
         let changed = values.after(step);
         if shown[at] || detail == Detail::Everything {
             let row = row(step, &statements[at], depth);
-            let rows = step_rows(row, step, &changed, program, Vec::new());
+            let mut rows = step_rows(row, step, &changed, program, Vec::new());
+            rows.extend(probe_rows(&rows[0], trace, at, program));
             add(trace.transactions.get(at).copied(), rows);
         }
     }
@@ -108,7 +110,7 @@ fn by_transaction(trace: &Trace, program: &Program, detail: Detail, terminal: Te
         };
         section(&mut out, header, rows, width, program, terminal);
     }
-    out + &ends
+    probes::first_line(trace, program, terminal.width) + &out + &ends
 }
 
 /// Whether a step changes something (what a call does to the locals that it opens is no such change),
@@ -169,6 +171,12 @@ fn step_rows<'a>(
     std::iter::once(row).chain(below).collect()
 }
 
+/// The values of the expressions that a step changes, below its row.
+fn probe_rows<'a>(row: &Row<'a>, trace: &Trace, step: usize, program: &Program) -> Vec<Row<'a>> {
+    let values = probes::after(trace, step, program).into_iter();
+    values.map(|(name, value)| remark(row, &format!("[{name} = {value}]"))).collect()
+}
+
 /// The rows of a run.
 pub(crate) fn rows<'a>(trace: &Trace, program: &'a Program, detail: Detail) -> Vec<Row<'a>> {
     let shown = with_calls(trace, program, |step| matters(step, program));
@@ -182,7 +190,9 @@ pub(crate) fn rows<'a>(trace: &Trace, program: &'a Program, detail: Detail) -> V
             let open = |thread| values.stack(thread).len().saturating_sub(1);
             let with = received(step, program, open);
             let row = row(step, &statements[at], depth);
+            let probed = probe_rows(&row, trace, at, program);
             rows.extend(step_rows(row, step, &changed, program, with));
+            rows.extend(probed);
         }
         if trace.steps.get(at + 1).is_some_and(|next| next.thread != step.thread) {
             rows.extend(stays_open(trace, at, values.stack(step.thread), program));

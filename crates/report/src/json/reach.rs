@@ -20,6 +20,7 @@
 //! | `states` | with the other engines: for each bound `rounds` or `contexts`, `count`, and for pushdown systems `visible` |
 //! | `list` | with `--states=list`: the states, as objects from names to values, or as text (`q\|a,b`) |
 //! | `initial` | the globals at the beginning of the witness |
+//! | `show` | with `--show`: each expression with its value at the beginning of the witness, null if it has none; in a step, after that step |
 //! | `witness` | the steps in order |
 //! | `witness[].thread`, `.action`, `.object`, `.line`, `.column` | who does what where |
 //! | `witness[].file`, `.offset` | the file if it is not the one that was analysed, and where in it if that has no lines |
@@ -35,6 +36,7 @@ use super::{Options, ReceiverEntry, RefinedFields, Witnesses, field, json, locks
 use crate::answers::{Answers, Projection, Reach, Sought};
 use crate::interleaving::run;
 use crate::places::PlaceFields;
+use crate::probes::ProbeFields;
 use crate::replay_json::Replay;
 use crate::statement::{self, ShownValue};
 use selvedge_base::Place;
@@ -108,7 +110,8 @@ pub(super) fn write(
             let access = why.map(|(site, _)| locks::AccessFields::new(site, program));
             let run = why.filter(|_| witnesses.includes(0)).map(|(_, trace)| {
                 let initial = statement::shared_state(program, &[], &trace.globals);
-                (Values(initial), steps(trace, program))
+                let show = ProbeFields::at_first(trace, program);
+                (show, Values(initial), steps(trace, program))
             });
             field(out, "why", json(&WhyFields::new(variable, access, run))?)?;
         }
@@ -139,6 +142,9 @@ pub(super) fn write(
     if let Some(trace) = trace.filter(|_| witnesses.includes(0)) {
         let initial = statement::shared_state(program, &[], &trace.globals);
         field(out, "initial", json(&Values(initial))?)?;
+        if let Some(show) = ProbeFields::at_first(trace, program) {
+            field(out, "show", json(&show)?)?;
+        }
         write_list(out, "witness", steps(trace, program).into_iter())?;
         if !trace.next.is_empty() {
             write_list(out, "next", trace.next.iter().map(|step| super::Step::new(step, program)))?;
@@ -183,6 +189,8 @@ struct AssertionFields<'a> {
 /// A run to an assertion that fails.
 #[derive(Serialize)]
 struct RunFields<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    show: Option<ProbeFields<'a>>,
     initial: Values<'a>,
     witness: Vec<Step<'a>>,
     replay: Replay,
@@ -191,6 +199,7 @@ struct RunFields<'a> {
 impl<'a> RunFields<'a> {
     fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
         Self {
+            show: ProbeFields::at_first(trace, program),
             initial: Values(statement::shared_state(program, &[], &trace.globals)),
             witness: steps(trace, program),
             replay: Replay::new(question, trace, program),
@@ -224,6 +233,8 @@ struct WhyFields<'a> {
     variable: &'a str,
     access: Option<locks::AccessFields<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    show: Option<ProbeFields<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     initial: Option<Values<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     witness: Option<Vec<Step<'a>>>,
@@ -233,10 +244,13 @@ impl<'a> WhyFields<'a> {
     fn new(
         variable: &'a str,
         access: Option<locks::AccessFields<'a>>,
-        run: Option<(Values<'a>, Vec<Step<'a>>)>,
+        run: Option<(Option<ProbeFields<'a>>, Values<'a>, Vec<Step<'a>>)>,
     ) -> Self {
-        let (initial, witness) = run.unzip();
-        Self { variable, access, initial, witness }
+        let (show, initial, witness) = match run {
+            Some((show, initial, witness)) => (show, Some(initial), Some(witness)),
+            None => (None, None, None),
+        };
+        Self { variable, access, show, initial, witness }
     }
 }
 
@@ -314,6 +328,8 @@ struct Step<'a> {
     transaction: Option<u32>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     fails: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    show: Option<ProbeFields<'a>>,
 }
 
 fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
@@ -354,6 +370,7 @@ fn steps<'a>(trace: &Trace, program: &'a Program) -> Vec<Step<'a>> {
             stack,
             transaction: trace.transactions.get(at).copied(),
             fails: step.fails.is_some(),
+            show: ProbeFields::after(trace, at, program),
         });
     }
     all

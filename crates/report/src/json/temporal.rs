@@ -9,11 +9,12 @@
 //! | `formulas[].engine`, `.verdict` | who decided it, and how |
 //! | `formulas[].reason` | with `unknown`: why |
 //! | `formulas[].explanation` | with `--explain`: its lines |
-//! | `formulas[].witness` | the run that shows it: `steps`, then those of the `loop` for ever; `ends` if nobody can move at its end; `points` of a chain; `growth` of stacks in each round; `replay` is what `selvedge replay` executes |
+//! | `formulas[].witness` | the run that shows it: with `--show` the values at first in `show`; `steps`, then those of the `loop` for ever; `ends` if nobody can move at its end; `points` of a chain; `growth` of stacks in each round; `replay` is what `selvedge replay` executes |
 //! | `fair` | the threads that runs are fair to, if there are any |
 
 use super::{Step, Witnesses, json, write_list};
 use crate::answers::{Answers, AskedFormula};
+use crate::probes::ProbeFields;
 use crate::replay_json::Replay;
 use selvedge_program::{Program, Question, Trace, Verdict};
 use serde::Serialize;
@@ -39,6 +40,8 @@ struct FormulaEntry<'a> {
 /// A run that shows what becomes of a formula.
 #[derive(Serialize)]
 pub(crate) struct RunEntry<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    show: Option<ProbeFields<'a>>,
     steps: Vec<Step<'a>>,
     #[serde(rename = "loop")]
     round: Vec<Step<'a>>,
@@ -57,8 +60,7 @@ struct PointEntry {
 impl<'a> RunEntry<'a> {
     pub fn new(question: &Question, trace: &Trace, program: &'a Program) -> Self {
         let repeats = trace.repeats.unwrap_or(trace.steps.len());
-        let steps: Vec<Step<'a>> =
-            trace.steps.iter().map(|step| Step::new(step, program)).collect();
+        let steps = Step::all(trace, program);
         let ends = trace.repeats == Some(steps.len());
         let point = |(at, &after_step): (usize, &usize)| PointEntry { point: at + 1, after_step };
         let points = trace.points.iter().enumerate().map(point).collect();
@@ -67,6 +69,7 @@ impl<'a> RunEntry<'a> {
         let growth = trace.growth(program).into_iter();
         let name = |(thread, frames)| (program.threads[thread].name.as_str(), frames);
         Self {
+            show: ProbeFields::at_first(trace, program),
             steps,
             round,
             ends,
