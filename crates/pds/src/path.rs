@@ -9,7 +9,7 @@
 //! in which a fixpoint goes on is true all along the path and not followed.
 //!
 //! # Source
-//! Solitaire parity games; Clarke, Grumberg, McMillan, Zhao, *Efficient Generation of Counterexamples and
+//! Parity games of one player; Clarke and others, *Efficient Generation of Counterexamples and
 //! Witnesses in Symbolic Model Checking* (1995), with sets of configurations given one by one.
 //!
 //! # Requires
@@ -226,9 +226,11 @@ impl<'a> Search<'a> {
             budget.check()?;
             let to = follow(at);
             ways[at] = to.len();
-            to.iter().for_each(|&to| leads[to].push(at));
             if to.is_empty() {
                 gone.push(at);
+            }
+            for to in to {
+                leads[to].push(at);
             }
         }
         while let Some(at) = gone.pop() {

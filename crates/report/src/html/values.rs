@@ -87,8 +87,10 @@ pub fn data_lanes(finding: &Finding, program: &Program, layout: &DiagramLayout) 
         // What a step that is left out does is seen in the next row that there is.
         let row = next.map_or(end, |(_, row)| row);
         for (name, value) in probes::after(trace, position, program) {
-            let lane = lanes[..probed].iter_mut().find(|lane| lane.name == visible(&name));
-            lane.into_iter().for_each(|lane| lane.change(row, end, value.clone()));
+            let mut probes = lanes[..probed].iter_mut();
+            if let Some(lane) = probes.find(|lane| lane.name == visible(&name)) {
+                lane.change(row, end, value);
+            }
         }
         let shared = values.shared(step).into_iter().filter(|_| finding.kind.is_reached());
         for (name, value) in shared {
