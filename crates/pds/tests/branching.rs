@@ -164,6 +164,12 @@ fn meaning(
     }
 }
 
+fn looks_ahead(formula: &MuFormula, part: u32) -> bool {
+    let node = formula.nodes()[part as usize];
+    matches!(node, MuNode::Some(_) | MuNode::Every(_) | MuNode::Variable(_))
+        || node.parts().any(|part| looks_ahead(formula, part))
+}
+
 /// A path shows a formula if that holds on the path taken as a program of its own, where parts that are
 /// not followed are what they are in the graph.
 fn check_path(
@@ -181,6 +187,15 @@ fn check_path(
     if let Some(first) = repeats {
         let back = configurations[*first];
         assert!(next[configurations[end - 1] as usize].contains(&back), "{path:?} is no loop");
+    }
+    // What is not followed stands beside something that is, and that has steps in it.
+    for part in aside {
+        let beside = formula.nodes().iter().any(|node| match *node {
+            MuNode::And(f, g) if f == *part => looks_ahead(formula, g),
+            MuNode::And(f, g) if g == *part => looks_ahead(formula, f),
+            _ => false,
+        });
+        assert!(beside, "{path:?} leaves out part {part} of {formula:?}");
     }
     // Behind the last configuration nothing holds.
     let graph: Vec<Vec<u32>> = (0..=end)
