@@ -5,7 +5,7 @@
 //! # Invariants
 //! 1. A question that has no model because a limit was met is among what is left, or a doubt.
 
-use crate::deadlocks::cycles;
+use crate::deadlocks::{cycles, waited_by_two};
 use crate::emit::{Sources, emit};
 use crate::options::QuestionShare;
 use crate::order::{never_meet, of_object, threads};
@@ -202,6 +202,17 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
         Ok(known)
     }
 
+    /// Finds out whether two threads take one lock, where deadlocks are not asked about.
+    pub(crate) fn look_for_shared_locks(&mut self) {
+        match waited_by_two(self.shared, self.budget) {
+            Ok(waits) => self.understood.shares = waits,
+            Err(reason) => {
+                let why = format!("whether threads share a lock was not found: {reason}");
+                self.understood.left.insert(why);
+            }
+        }
+    }
+
     /// Gives the models of the questions about deadlocks away.
     pub(crate) fn about_locks(
         &mut self,
@@ -221,6 +232,9 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
             }
         };
         self.understood.doubts.extend(asked.doubts);
+        self.understood.shares |= asked.shared;
+        self.understood.other_waits = asked.others;
+        self.understood.longer_cycles = asked.longer;
         let shown = self
             .shared
             .shown

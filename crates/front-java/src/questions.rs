@@ -59,6 +59,13 @@ pub struct Understood {
     pub left: BTreeSet<String>,
     /// Whether a part of the program was not looked at because a limit was met, so that nothing is proved.
     pub cut: bool,
+    /// Whether two threads share an object or static fields that one of them changes, take one lock, or wait
+    /// by one object.
+    pub shares: bool,
+    /// What two threads may wait by that no question about deadlocks is about, in words: latches, permits.
+    pub other_waits: BTreeSet<String>,
+    /// Whether more threads may wait for each other's locks than such a question has.
+    pub longer_cycles: bool,
 }
 
 /// Finds the questions about a program that begins so and gives the model of each to `each`, those first that
@@ -95,6 +102,8 @@ pub fn questions(
     if options.deadlock_locks > 1 {
         maker.about_locks(options.deadlock_locks, options.part, heard);
         maker.about_data(&asked, &mut next, budget, heard);
+    } else if !maker.understood.shares {
+        maker.look_for_shared_locks();
     }
     maker.conclude(&asked[next..], asked.len());
     Ok(maker.understood)
@@ -190,6 +199,7 @@ fn asked(
                 subjects.retain(|subject, _| is_of_class(found, *class, *subject));
             }
             subjects.retain(|&subject, _| has_state(world, table, found, subject));
+            understood.shares |= !subjects.is_empty();
             for (subject, both_write) in subjects {
                 let class = class_of(found, subject);
                 if let Some(class) = class.filter(|class| shared.declared.unasked.contains(class)) {

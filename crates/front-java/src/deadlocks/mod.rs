@@ -46,6 +46,12 @@ pub struct LockCycles {
     pub questions: BTreeMap<(Vec<ThreadKind>, JavaSubject), Rc<BTreeSet<MemberId>>>,
     /// What could not be asked, in words.
     pub doubts: BTreeSet<String>,
+    /// Whether two threads take one lock, or wait by one object.
+    pub shared: bool,
+    /// What else two threads may wait by, in words: latches, permits.
+    pub others: BTreeSet<String>,
+    /// Whether more threads may wait for each other's locks than a question has.
+    pub longer: bool,
 }
 
 type Locks = BTreeSet<OrderedLock>;
@@ -63,6 +69,13 @@ pub fn cycles(
     let ModelFacts { world, found, facts, .. } = shared;
     let mut cycles = LockCycles::default();
     let taken = Taken::new(world, found, facts, budget)?;
+    let by_two = taken.by_two(facts, budget)?;
+    cycles.shared = !by_two.is_empty();
+    let others = by_two.iter().filter_map(|waited| match waited {
+        Waited::Other(object) => Some(object_name(world, found, *object)),
+        Waited::Lock(_) => None,
+    });
+    cycles.others = others.collect();
     let of_methods = taken.orders(found, facts, budget)?;
     // What runs one thing after the other may go on with a lock that one of them has left.
     let entries = facts.runs.keys().flat_map(|kind| match kind.origin {
@@ -101,6 +114,7 @@ pub fn cycles(
         }
         orders.insert(kind, all);
     }
+    cycles.longer = is_longer(&orders, facts, longest, budget)?;
     let found = BTreeMap::new();
     let mut search = Search { shared, orders: &orders, longest, cycles: &mut cycles, found };
     for (&kind, of) in &orders {
@@ -119,6 +133,75 @@ pub fn cycles(
         cycles.questions.insert(question, Rc::new(methods.collect()));
     }
     Ok(cycles)
+}
+
+/// Whether two threads take one lock, or wait by one object.
+///
+/// # Errors
+/// If the budget is used up.
+pub fn waited_by_two(shared: &ModelFacts<'_>, budget: &Budget) -> Result<bool, StopReason> {
+    let ModelFacts { world, found, facts, .. } = shared;
+    let by_two = Taken::new(world, found, facts, budget)?.by_two(facts, budget)?;
+    Ok(!by_two.is_empty())
+}
+
+/// Whether more than `longest` locks and threads take part in orders that may make a cycle: what is left
+/// where locks go that come before no other one, or behind none.
+fn is_longer(
+    orders: &BTreeMap<ThreadKind, Orders>,
+    facts: &Facts,
+    longest: usize,
+    budget: &Budget,
+) -> Result<bool, StopReason> {
+    let (mut after, mut before) = (Orders::new(), Orders::new());
+    for (&first, then) in orders.values().flatten() {
+        for &second in then.iter().filter(|&&second| second != first) {
+            after.entry(first).or_default().insert(second);
+            before.entry(second).or_default().insert(first);
+        }
+    }
+    let mut locks: Locks = after.keys().chain(before.keys()).copied().collect();
+    let ends = |lock: &OrderedLock| !after.contains_key(lock) || !before.contains_key(lock);
+    let mut open: Vec<OrderedLock> = locks.iter().copied().filter(ends).collect();
+    while let Some(lock) = open.pop() {
+        budget.check()?;
+        locks.remove(&lock);
+        forget(lock, &mut after, &mut before, &mut open);
+        forget(lock, &mut before, &mut after, &mut open);
+    }
+    let is_left = |(first, then): (&OrderedLock, &Locks)| {
+        let mut others = then.iter().filter(|second| *second != first);
+        locks.contains(first) && others.any(|second| locks.contains(second))
+    };
+    let threads = orders.iter().filter(|(_, of)| of.iter().any(is_left)).map(|(&kind, _)| kind);
+    let threads: BTreeSet<ThreadKind> = threads.collect();
+    let is_one = |lock: &OrderedLock| stands_for_one(facts, *lock);
+    let many_threads = threads.iter().any(|kind| !facts.single_kinds.contains(kind));
+    let many_locks = !locks.iter().all(is_one);
+    Ok(!locks.is_empty()
+        && (many_threads || threads.len() > longest)
+        && (many_locks || locks.len() > longest))
+}
+
+/// Takes a lock out of orders, with the way back: those that lead nowhere else are open then.
+fn forget(lock: OrderedLock, of: &mut Orders, back: &mut Orders, open: &mut Vec<OrderedLock>) {
+    for other in of.remove(&lock).into_iter().flatten() {
+        if let Some(left) = back.get_mut(&other) {
+            left.remove(&lock);
+            if left.is_empty() {
+                open.push(other);
+            }
+        }
+    }
+}
+
+/// Whether there is one such lock.
+fn stands_for_one(facts: &Facts, lock: OrderedLock) -> bool {
+    match lock {
+        OrderedLock::Object(object) => facts.single.contains(&object),
+        OrderedLock::Class(_) | OrderedLock::Initialiser(_) => true,
+        OrderedLock::Value => false,
+    }
 }
 
 struct Search<'s, 'a> {
@@ -141,11 +224,7 @@ impl Search<'_, '_> {
     ) -> Result<(), StopReason> {
         let facts = self.shared.facts;
         let (Some(&first), Some(&last)) = (locks.first(), locks.last()) else { return Ok(()) };
-        let is_one = |lock: OrderedLock| match lock {
-            OrderedLock::Object(object) => facts.single.contains(&object),
-            OrderedLock::Class(_) | OrderedLock::Initialiser(_) => true,
-            OrderedLock::Value => false,
-        };
+        let is_one = |lock: OrderedLock| stands_for_one(facts, lock);
         // The same object twice is no cycle, if there is one.
         let again =
             locks.iter().enumerate().any(|(at, &lock)| is_one(lock) && locks[..at].contains(&lock));
@@ -289,6 +368,16 @@ struct Taken {
     left: BTreeMap<MemberId, Locks>,
     /// Where each method takes and frees locks by calls, which need not be in pairs.
     explicit: BTreeMap<MemberId, ExplicitPlaces>,
+    /// What each method calls that is no lock, and may have threads wait for each other: latches, permits.
+    others: BTreeMap<MemberId, BTreeSet<ObjectId>>,
+}
+
+/// What threads wait by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Waited {
+    Lock(OrderedLock),
+    /// Something that no question about deadlocks is about.
+    Other(ObjectId),
 }
 
 impl Taken {
@@ -369,6 +458,9 @@ impl Taken {
                                 Some(Control::Waits | Control::Joins | Control::Awaits) => {
                                     places.push((Some(at), Locks::from([lock_of(object)])));
                                 }
+                                None if effect.blocks => {
+                                    taken.others.entry(method).or_default().insert(object);
+                                }
                                 _ => {}
                             }
                         }
@@ -413,6 +505,33 @@ impl Taken {
             }
         }
         Ok(taken)
+    }
+
+    /// By what two threads may wait that both can reach. That a class is initialised once is no lock of the
+    /// program.
+    fn by_two(&self, facts: &Facts, budget: &Budget) -> Result<BTreeSet<Waited>, StopReason> {
+        let is_known = |lock: &OrderedLock| match lock {
+            OrderedLock::Object(object) => facts.escaping.contains(*object),
+            OrderedLock::Class(_) | OrderedLock::Value => true,
+            OrderedLock::Initialiser(_) => false,
+        };
+        let (mut by_one, mut by_two) = (BTreeSet::new(), BTreeSet::new());
+        for (kind, runs) in &facts.runs {
+            let mut own: BTreeSet<Waited> = BTreeSet::new();
+            for method in runs {
+                budget.check()?;
+                let places = [&self.at, &self.tried].map(|at| at.get(method));
+                let locks = places.into_iter().flatten().flatten().flat_map(|(_, locks)| locks);
+                own.extend(locks.copied().filter(is_known).map(Waited::Lock));
+                let others = self.others.get(method).into_iter().flatten();
+                let known = others.filter(|&&object| facts.escaping.contains(object));
+                own.extend(known.copied().map(Waited::Other));
+            }
+            let is_single = facts.single_kinds.contains(kind);
+            by_two.extend(own.iter().filter(|one| !is_single || by_one.contains(*one)));
+            by_one.extend(own);
+        }
+        Ok(by_two)
     }
 
     /// The methods that take each lock by themselves.

@@ -104,6 +104,9 @@ struct PartUnderstood {
     assumed: BTreeSet<String>,
     left: BTreeSet<String>,
     cut: bool,
+    shares: bool,
+    other_waits: BTreeSet<String>,
+    longer_cycles: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -208,6 +211,9 @@ impl JavaPart {
             assumed: one.assumed,
             left: one.left,
             cut: one.cut,
+            shares: one.shares,
+            other_waits: one.other_waits,
+            longer_cycles: one.longer_cycles,
         });
     }
 
@@ -303,10 +309,13 @@ impl PartUnderstood {
             (&mut self.unasked, &other.unasked),
             (&mut self.assumed, &other.assumed),
             (&mut self.left, &other.left),
+            (&mut self.other_waits, &other.other_waits),
         ] {
             into.extend(from.iter().cloned());
         }
         self.cut |= other.cut;
+        self.shares |= other.shares;
+        self.longer_cycles |= other.longer_cycles;
     }
 
     fn restore(self) -> Understood {
@@ -323,6 +332,9 @@ impl PartUnderstood {
             assumed: self.assumed,
             left: self.left,
             cut: self.cut,
+            shares: self.shares,
+            other_waits: self.other_waits,
+            longer_cycles: self.longer_cycles,
             unreached: Vec::new(),
         }
     }
