@@ -48,6 +48,7 @@ impl Unread<'_> {
             answers: &[],
             not_listed: (0, 0),
             unasked: Some(&Unknown::Stopped(reason)),
+            nothing_shared: false,
             left_out: Vec::new(),
             statistics: &Statistics::default(),
             elapsed: watch.elapsed(),

@@ -61,7 +61,6 @@ fn proofs_are_passed_tests() {
             "no property violation",
         ),
         (&["race", "examples/stack-fixed.eml"], "no data race"),
-        (&["deadlock", "examples/stack-fixed.eml"], "no deadlock"),
         (&["reach", "examples/overbooking-fixed.bp"], "no assertion failure"),
     ] {
         let outcome = with(arguments, &["--format", "junit"]);

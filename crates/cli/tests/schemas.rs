@@ -280,6 +280,16 @@ fn every_output_is_what_its_schema_says() {
     assert_eq!(schemas.complaint("baseline.json", &written), None);
     assert!(check("check.json", &[&asked[..], &["--baseline", path]].concat()));
     assert!(check("check.json", &[&asked[..], &["--shard", "1/2"]].concat()), "a part");
+    let apart = folder.join("apart.eml");
+    fs::write(&apart, "process A { main { skip; } }\nprocess B { main { skip; } }\n")
+        .expect("written");
+    let apart = apart.to_str().expect("UTF-8");
+    for (schema, command) in
+        [("atomicity.json", "atomicity"), ("race.json", "race"), ("deadlock.json", "deadlock")]
+    {
+        assert!(check(schema, &[command, apart, "--format", "json"]));
+    }
+    assert!(check("check.json", &["check", apart, "--no-cache", "--format", "json"]));
     let client = "crates/front-java/tests/classes/programs.jar";
     let java = ["check", client, "--class", "JoinedCareless", "--no-cache", "--format", "json"];
     let confirmed = [&java[..], &["--confirm"]].concat();
@@ -314,6 +324,10 @@ fn every_output_is_what_its_schema_says() {
         ("temporal.json", "fair"),
         ("branching.json", "thread"),
         ("check.json", "shard"),
+        ("atomicity.json", "nothing_shared"),
+        ("race.json", "nothing_shared"),
+        ("deadlock.json", "nothing_shared"),
+        ("check.json", "nothing_shared"),
     ] {
         assert!(seen[schema].contains(field), "no output had `{field}` of {schema}");
     }

@@ -23,6 +23,8 @@ pub struct Checked {
     pub faults: Vec<Diagnostic>,
     /// The kinds of which nothing is claimed, although they could be asked about.
     pub not_asked: Vec<FindingKind>,
+    /// Whether there is no question because no two threads share anything, with nothing left out.
+    pub nothing_shared: bool,
 }
 
 /// How many questions of one kind were asked of a file, and what became of them.
@@ -80,6 +82,8 @@ pub struct CheckedFile {
     pub left_out: Vec<String>,
     /// The kinds of which nothing is claimed, although they could be asked about.
     pub not_asked: Vec<FindingKind>,
+    /// Whether there is no question because no two threads share anything, with nothing left out.
+    pub nothing_shared: bool,
     /// What was asked and what is assumed, where the language does not say it.
     pub claims: Vec<String>,
     /// The texts of other files that the program was made of, as far as they are at hand.

@@ -7,6 +7,7 @@
 use crate::load::{Model, Property, Text, property};
 use crate::portfolio::{Answered, Meter, ask_all, combine};
 use crate::select;
+use crate::vacuity::shares_nothing;
 use selvedge_analysis::relation::LISTED;
 use selvedge_analysis::{
     DeadlockReport, EngineKind, Instance, InternalError, Listing, Options, Prepared, Progress,
@@ -247,6 +248,8 @@ impl Inquiry {
                 (report, (safe, unknown), None)
             }
         };
+        let none = report.answers.is_empty() && not_listed == (0, 0);
+        let unasked = unasked.or_else(|| self.few_threads().filter(|_| none));
         let left_out = self.left_out(engine);
         Ok(Decided { report, not_listed, unasked, engine: engine.name(), left_out })
     }
@@ -277,6 +280,12 @@ impl Inquiry {
         let decided =
             Decided { report, not_listed: (0, 0), unasked, engine: ALL_ENGINES, left_out };
         Ok((decided, portfolio))
+    }
+
+    /// That the model has fewer threads than the program may have, if so.
+    fn few_threads(&self) -> Option<Unknown> {
+        let starts = self.model.starts_per_site.map(Unknown::Starts);
+        starts.or(self.copies.map(Unknown::Copies))
     }
 
     /// What an engine leaves out of the model wherever the rest suffices.
@@ -324,6 +333,10 @@ impl Inquiry {
             answers: &report.answers,
             unasked: unasked.as_ref(),
             not_listed: *not_listed,
+            nothing_shared: report.answers.is_empty()
+                && *not_listed == (0, 0)
+                && unasked.is_none()
+                && shares_nothing(&model.program),
             left_out: left_out.clone(),
             statistics: &report.statistics,
             elapsed,

@@ -73,6 +73,7 @@ fn general(word: &str) -> String {
             "the-limit-on-work-was-reached" => "max-work",
             "the-run-was-interrupted" => "interrupted",
             "vacuously" => "vacuous",
+            "nothing-is-shared-between-threads" => "nothing-shared",
             kind => return format!("{kind}-failure"),
         },
     };
@@ -86,6 +87,7 @@ mod tests {
     use selvedge_analysis::EngineKind;
     use selvedge_base::StopReason;
     use selvedge_program::FailureKind;
+    use selvedge_report::describe::NOTHING_SHARED;
 
     #[test]
     fn names_in_every_form() {
@@ -146,6 +148,7 @@ mod tests {
         words.extend(stops.map(|reason| reason.to_string()));
         words.extend(EngineKind::ALL.map(|engine| engine.declaration().name.to_owned()));
         words.extend(FindingKind::ALL.map(|kind| kind.rule().to_owned()));
+        words.push(NOTHING_SHARED.to_owned());
         words.extend(DEMOTIONS.map(str::to_owned));
         words.extend((1..=7).map(|rank| format!("rank {rank}")));
         words.extend((1..=8).map(|assumption| format!("A{assumption}")));

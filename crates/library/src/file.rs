@@ -23,10 +23,14 @@ use selvedge_findings::wrap::with_units;
 use selvedge_findings::{Checked, CheckedFile, FindingKind, Tally};
 use selvedge_program::copies::CopiesFor;
 use selvedge_program::{Copies, Program};
+use selvedge_report::describe::count;
 use std::sync::Arc;
 
 /// How many threads a site may start at most that could start any number.
 pub(crate) const STARTS: u32 = 3;
+
+/// The language of programs in Java, which are many models.
+const JAVA: &str = "java";
 
 /// A file that was looked at.
 #[derive(Clone, Debug)]
@@ -223,7 +227,7 @@ impl Loaded {
         settings: &JavaSettings,
         budget: &Budget,
     ) -> Self {
-        let mut loaded = Self { language: "java", ..Self::nothing(Text::new(name, "")) };
+        let mut loaded = Self { language: JAVA, ..Self::nothing(Text::new(name, "")) };
         loaded.class_bytes = Arc::new(classes.take_bytes());
         let said: Vec<(String, Diagnostic)> = classes.complaints.clone();
         loaded.beside = said
@@ -247,7 +251,7 @@ impl Loaded {
     /// A program in Java whose questions were answered in parts.
     pub fn java_in_parts(name: &str) -> Self {
         let text = Text::new(name, "");
-        Self { language: "java", program: Some(Program::default()), ..Self::nothing(text) }
+        Self { language: JAVA, program: Some(Program::default()), ..Self::nothing(text) }
     }
 
     /// A file of which nothing is understood.
@@ -386,6 +390,26 @@ impl Loaded {
         Some(Ok(FileAnswer::of_model(checked, stopped)))
     }
 
+    /// What a model is worth about which no question arises: nothing if threads were left out of it. Of a
+    /// program in Java that is known already.
+    fn judge_without_question(&self, checked: &mut Checked) {
+        let Some(program) = self.program.as_ref().filter(|_| self.language != JAVA) else { return };
+        let asked = checked.tallies.iter().any(|(_, tally)| tally.questions > 0);
+        if asked || !checked.open.is_empty() {
+            return;
+        }
+        let Goals { starts_per_site, copies, .. } = self.goals;
+        let few = starts_per_site.map(|limit| (limit, "start", "site"));
+        let few = few.or(self.copies.or(copies).map(|limit| (limit, "copy", "process")));
+        if let Some((limit, what, of)) = few {
+            let what = count(limit as usize, what);
+            let why = format!("nothing to check: no question arises with at most {what} per {of}");
+            checked.open.push(why);
+        } else {
+            checked.nothing_shared = vacuity::shares_nothing(program);
+        }
+    }
+
     fn options(&self, options: &CheckOptions) -> CheckOptions {
         let analysis = Options { copies: self.copies, ..options.analysis };
         CheckOptions { analysis, ..options.clone() }
@@ -460,6 +484,7 @@ impl Loaded {
 
     /// The file with what was found in it, for the reports.
     pub fn report(&self, mut checked: Checked) -> CheckedFile {
+        self.judge_without_question(&mut checked);
         if let Some(program) = &self.program {
             add_edits(&mut checked.findings, &self.text, program);
         }
@@ -480,6 +505,7 @@ impl Loaded {
             open: checked.open,
             left_out,
             not_asked: checked.not_asked,
+            nothing_shared: checked.nothing_shared,
             claims: Vec::new(),
             sources: std::collections::BTreeMap::new(),
         }

@@ -217,6 +217,7 @@ fn checked_file(answers: &Answers<'_>) -> CheckedFile {
         answers,
         not_listed: (safe, open),
         unasked,
+        nothing_shared,
         left_out,
         ..
     } = answers;
@@ -238,6 +239,7 @@ fn checked_file(answers: &Answers<'_>) -> CheckedFile {
         open: checked.open,
         left_out: left_out.clone(),
         not_asked: Vec::new(),
+        nothing_shared: *nothing_shared,
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }

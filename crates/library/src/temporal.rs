@@ -137,6 +137,7 @@ impl Temporal {
             answers: &report.answers,
             unasked: None,
             not_listed: (0, 0),
+            nothing_shared: false,
             left_out: Vec::new(),
             statistics: &report.statistics,
             elapsed,

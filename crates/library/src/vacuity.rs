@@ -6,7 +6,8 @@
 use selvedge_base::{Diagnostic, FileId, IdVec, Place, Severity, Span};
 use selvedge_program::alphabet::alphabets;
 use selvedge_program::{
-    Action, Edge, EdgeId, Feature, LocationId, LockId, Program, Successors, ThreadId,
+    Action, ChannelId, Edge, EdgeId, Feature, LocationId, LockId, Program, Start, Successors,
+    ThreadId,
 };
 use std::collections::BTreeSet;
 
@@ -50,6 +51,26 @@ pub fn lacking(program: &Program, text: Option<&str>) -> Vec<Diagnostic> {
     said
 }
 
+/// Whether two threads run, and no two of them use one location, lock or channel, nor any data.
+pub fn shares_nothing(program: &Program) -> bool {
+    let successors = Successors::new(program);
+    let starts = |thread: ThreadId| {
+        program.threads[thread].start == Start::AtFirst
+            || program.edges.iter().any(|edge| edge.action == Action::Start(thread))
+    };
+    let threads = program.threads.ids().filter(|&thread| starts(thread));
+    let uses: Vec<Uses> = threads.map(|thread| Uses::new(program, &successors, thread)).collect();
+    let apart = |one: &Uses, other: &Uses| {
+        one.locks.is_disjoint(&other.locks)
+            && one.channels.is_disjoint(&other.channels)
+            && !one.reads.iter().chain(&one.writes).any(|&location| other.accesses(location))
+    };
+    let mut pairs =
+        uses.iter().enumerate().flat_map(|(at, one)| uses[..at].iter().map(move |two| (one, two)));
+    // Which thread uses which data is not known without their updates.
+    uses.len() > 1 && program.globals.is_empty() && pairs.all(|(one, other)| apart(one, other))
+}
+
 /// What the code of a thread uses, as far as its control flow tells.
 #[derive(Default)]
 struct Uses {
@@ -57,6 +78,7 @@ struct Uses {
     locks: BTreeSet<LockId>,
     reads: BTreeSet<LocationId>,
     writes: BTreeSet<LocationId>,
+    channels: BTreeSet<ChannelId>,
     /// Whether it does something with other threads that is neither an access nor a lock.
     others: bool,
 }
@@ -74,6 +96,7 @@ impl Uses {
                 let edge = &program.edges[id];
                 uses.edges.push(id);
                 open.push(edge.target);
+                uses.channels.extend(edge.action.channel());
                 match edge.action {
                     Action::Call(callee) => open.push(program.procedures[callee].entry),
                     Action::Acquire(lock) | Action::Release(lock) => _ = uses.locks.insert(lock),

@@ -39,6 +39,8 @@ pub struct Answers<'a> {
     pub not_listed: (u64, u64),
     /// Why there are questions that could not be asked, if so.
     pub unasked: Option<&'a Unknown>,
+    /// Whether there is no question because no two threads share anything.
+    pub nothing_shared: bool,
     /// What was left out of the program wherever the rest suffices.
     pub left_out: Vec<String>,
     /// What the work cost, in counts.

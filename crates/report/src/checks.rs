@@ -78,6 +78,12 @@ impl Checks<'_> {
         }
     }
 
+    /// Whether there is no question, because no threads of any file share anything.
+    pub fn share_nothing(&self) -> bool {
+        let all = self.files.iter().all(|file| file.nothing_shared);
+        all && !self.files.is_empty() && self.errors() == 0
+    }
+
     /// The numbers of all files together.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();

@@ -142,6 +142,9 @@ pub fn proved(kind: FindingKind) -> &'static str {
     }
 }
 
+/// Why no question arises although nothing was left out and there are two threads.
+pub const NOTHING_SHARED: &str = "nothing is shared between threads";
+
 /// A kind of finding of which nothing is claimed, with the command that asks about it.
 pub fn not_asked(kind: FindingKind) -> &'static str {
     match kind {

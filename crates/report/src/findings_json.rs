@@ -7,6 +7,7 @@
 //! | `format` | the version of this shape; it grows when a field goes away or means something else |
 //! | `analysis` | `check` |
 //! | `verdict` | `violation`, `unknown` or `safe`, of the whole run in this order of precedence |
+//! | `nothing_shared` | `true` if that is so of all files, and absent otherwise |
 //! | `files` | the files that were analysed, in the order in which they were given |
 //! | `files[].file` | its name, as given |
 //! | `files[].findings` | what counts, the most important first |
@@ -30,6 +31,7 @@
 //! | `files[].claims` | for programs in Java: what was asked and what is assumed, in words |
 //! | `files[].left_out` | what was left out of the program wherever the rest suffices for a proof, if something was |
 //! | `files[].not_asked` | of which kinds of findings nothing is claimed, and which command asks about them, if there are such |
+//! | `files[].nothing_shared` | `true` if no question arises, because no two threads share anything and nothing was left out; absent otherwise |
 //! | `files[].restrictions` | `thread` and `automaton` for each thread of which only those runs count that the automaton can read, if there are such |
 //! | `complaints` | `severity`, `code`, `message`, `file`, `line`, `column` about input; a file with an `error` is not among the analysed ones |
 //! | `stats` | `files`, `questions`, `findings`, `suppressed`, `baseline`, `safe`, `unknown`, `seconds`, `peak_memory_bytes` |
@@ -73,6 +75,9 @@ pub fn write_part(
     writeln!(out, "\"format\":{FORMAT},")?;
     writeln!(out, "\"analysis\":\"check\",")?;
     writeln!(out, "\"verdict\":{},", json(checks.verdict())?)?;
+    if checks.share_nothing() {
+        writeln!(out, "\"nothing_shared\":true,")?;
+    }
     write!(out, "\"files\":[")?;
     for (at, file) in checks.files.iter().enumerate() {
         writeln!(out, "{}", if at == 0 { "" } else { "," })?;
@@ -112,6 +117,9 @@ fn write_file(file: &CheckedFile, witnesses: Witnesses, out: &mut dyn Write) -> 
     if !file.not_asked.is_empty() {
         let kinds: Vec<&str> = file.not_asked.iter().map(|&kind| not_asked(kind)).collect();
         writeln!(out, "\"not_asked\":{},", json(&kinds)?)?;
+    }
+    if file.nothing_shared {
+        writeln!(out, "\"nothing_shared\":true,")?;
     }
     write!(out, "\"open\":{}}}", json(&file.open)?)
 }

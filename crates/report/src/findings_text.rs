@@ -10,7 +10,9 @@
 use crate::answers::BLOCKED_OVER_CHANNELS;
 use crate::causes;
 use crate::checks::{Checks, Totals};
-use crate::describe::{self, count, finding_name, kind_name, list, proved, restrictions};
+use crate::describe::{
+    self, NOTHING_SHARED, count, finding_name, kind_name, list, proved, restrictions,
+};
 use crate::escape::visible;
 use crate::fit::wrap_lines;
 use crate::interleaving::{self, Detail};
@@ -51,6 +53,9 @@ const NAMED: usize = 5;
 /// Renders the outcome.
 pub fn render(checks: &Checks<'_>, options: Options, terminal: Terminal) -> String {
     let mut out = String::new();
+    if checks.share_nothing() {
+        let _ = writeln!(out, "{}", terminal.paint(Tone::Good, NOTHING_SHARED));
+    }
     summary(&mut out, checks, terminal);
     witnesses(&mut out, checks, options, terminal);
     totals(&mut out, checks, terminal);
@@ -179,12 +184,18 @@ fn summary(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     }
     let quiet = |file: &&CheckedFile| file.findings.is_empty() && !is_open(file);
     let quiet: Vec<&CheckedFile> = checks.files.iter().filter(quiet).collect();
+    let apart = |file: &&&CheckedFile| file.nothing_shared && !checks.share_nothing();
     if quiet.len() <= NAMED {
         for file in &quiet {
-            let _ = writeln!(out, "{}: no finding", name(file, terminal));
+            let why = if apart(&file) { format!("; {NOTHING_SHARED}") } else { String::new() };
+            let _ = writeln!(out, "{}: no finding{why}", name(file, terminal));
         }
     } else {
-        let _ = writeln!(out, "{} without a finding", count(quiet.len(), "file"));
+        let why = match quiet.iter().filter(apart).count() {
+            0 => String::new(),
+            number => format!("; in {number} of them {NOTHING_SHARED}"),
+        };
+        let _ = writeln!(out, "{} without a finding{why}", count(quiet.len(), "file"));
     }
     if !checks.files.is_empty() {
         out.push('\n');
@@ -491,19 +502,19 @@ fn coverage(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
             && asked(kind).all(|(file, tally)| {
                 let open = tally.unknown > 0 || tally.violated > 0;
                 // What was not understood may be anything.
-                !open && !found(file, kind) && (file.claims.is_empty() || file.open.is_empty())
+                let understood = file.claims.is_empty() && tally.questions > 0;
+                !open && !found(file, kind) && (understood || file.open.is_empty())
             })
     };
-    // That no cycle of waits is possible is seen without a question.
-    let is_vacuous = |kind: FindingKind| {
-        kind != FindingKind::Deadlock && asked(kind).all(|(_, tally)| tally.proved() == 0)
-    };
     let kinds = FindingKind::ALL.into_iter().filter(|&kind| is_proved(kind));
+    let (without, kinds): (Vec<FindingKind>, Vec<FindingKind>) =
+        kinds.partition(|&kind| asked(kind).all(|(_, tally)| tally.questions == 0));
     let (vacuous, kinds): (Vec<FindingKind>, Vec<FindingKind>) =
-        kinds.partition(|&kind| is_vacuous(kind));
+        kinds.into_iter().partition(|&kind| asked(kind).all(|(_, tally)| tally.proved() == 0));
     // A finding that does not count is still no proof.
     let mut tallies = checks.files.iter().flat_map(|file| &file.tallies);
-    let everything = tallies.all(|(kind, _)| kinds.contains(kind) || vacuous.contains(kind));
+    let closed = [&kinds, &vacuous, &without];
+    let everything = tallies.all(|(kind, _)| closed.iter().any(|all| all.contains(kind)));
     if !kinds.is_empty() {
         let safe = terminal.paint(Tone::Good, if everything { "safe" } else { "proved" });
         let restricted = checks.files.iter().any(|file| !file.program.restrictions.is_empty());
@@ -544,10 +555,19 @@ fn coverage(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
         let text = fill(&format!("{text}{of}"), terminal.width.saturating_sub(11));
         let _ = write!(out, "{word}: {}", text.trim_start());
     }
-    if !vacuous.is_empty() {
+    let nothing_asked = kinds.is_empty() && vacuous.is_empty() && !without.is_empty();
+    if nothing_asked && everything {
+        let safe = terminal.paint(Tone::Good, "safe");
+        let _ = writeln!(out, "{safe}: there is no question to ask");
+        return;
+    }
+    let unasked = [
+        ("nothing in the model could be a case of", vacuous),
+        ("no question arises about", without),
+    ];
+    for (why, kinds) in unasked.into_iter().filter(|(_, kinds)| !kinds.is_empty()) {
         let word = terminal.paint(Tone::Open, "not asked");
-        let names = vacuous.iter().map(|&kind| kind_name(kind));
-        let text = format!("nothing in the model could be a case of: {}", list(names));
+        let text = format!("{why}: {}", list(kinds.into_iter().map(kind_name)));
         let text = fill(&text, terminal.width.saturating_sub(11));
         let _ = write!(out, "{word}: {}", text.trim_start());
     }

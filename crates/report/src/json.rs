@@ -74,6 +74,9 @@ pub fn write(answers: &Answers<'_>, witnesses: Witnesses, out: &mut dyn Write) -
     field(out, "file", json(answers.source.name)?)?;
     field(out, "analysis", json(answers.asked.analysis())?)?;
     field(out, "verdict", json(answers.verdict())?)?;
+    if answers.nothing_shared {
+        field(out, "nothing_shared", true)?;
+    }
     if let Asked::Reach(about) = &answers.asked {
         reach::write(answers, about, witnesses, out)?;
     } else if let Asked::Temporal(formulas) = &answers.asked {

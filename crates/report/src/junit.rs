@@ -1,8 +1,9 @@
 //! # Idea
 //! The findings as `JUnit` XML, for the dashboards of CI servers: a suite per file; in it a failed test
 //! per finding (whose class is the file that it lies in), a skipped one per finding that does not count, and per kind of finding without any a
-//! passed test, or one with an error if questions were left open. A file that could not be read is a
-//! suite with an error.
+//! passed test, or one with an error if questions were left open. Of a kind without a question there is no
+//! test; where there is no question at all, one test says why. A file that could not be read is a suite with
+//! an error.
 //!
 //! Names are stable: those of failed tests end with the finding's fingerprint, so a dashboard
 //! recognises them when lines move.
@@ -17,7 +18,7 @@
 
 use crate::causes::sentences;
 use crate::checks::{Checks, Standing, all_findings};
-use crate::describe::{count, finding_name, kind_name, not_asked, proved};
+use crate::describe::{NOTHING_SHARED, count, finding_name, kind_name, not_asked, proved};
 use crate::escape::visible;
 use crate::findings_text::render_finding;
 use crate::interleaving::Detail;
@@ -54,7 +55,7 @@ fn suite(file: &CheckedFile) -> TestSuite {
         let lies_in = other_file(first_place(finding), &file.program).unwrap_or(&file.file);
         suite.add_test_case(case(lies_in, &case_name(finding, file), status));
     }
-    for &(kind, tally) in &file.tallies {
+    for &(kind, tally) in file.tallies.iter().filter(|(_, tally)| tally.questions > 0) {
         let name = format!("no {}", kind_name(kind));
         let found = all_findings(file).any(|(finding, _)| finding.kind == kind);
         match (tally.unknown, found) {
@@ -80,12 +81,26 @@ fn suite(file: &CheckedFile) -> TestSuite {
     if !file.claims.is_empty() {
         suite.set_system_out(line(&file.claims.join(" ")));
     }
-    // Which states can be reached is a question about no kind of finding.
-    if file.tallies.is_empty() && !file.open.is_empty() {
-        let status = error("unknown", &file.open.join("; "));
-        suite.add_test_case(case(&file.file, "everything is known", status));
+    if file.tallies.iter().all(|(_, tally)| tally.questions == 0) {
+        suite.add_test_cases(without_question(file));
     }
     suite
+}
+
+/// The test of a file about which there is no question of a kind of finding.
+fn without_question(file: &CheckedFile) -> Option<TestCase> {
+    if !file.open.is_empty() {
+        // Which states can be reached is a question about no kind.
+        let status = error("unknown", &file.open.join("; "));
+        Some(case(&file.file, "everything is known", status))
+    } else if file.nothing_shared {
+        Some(case(&file.file, NOTHING_SHARED, TestCaseStatus::success()))
+    } else if file.tallies.is_empty() {
+        None
+    } else {
+        let status = skipped("no question arises");
+        Some(case(&file.file, "there is a question to ask", status))
+    }
 }
 
 /// A suite without tests yet. Questions are not timed one by one, and some servers want a time.

@@ -54,6 +54,9 @@ pub fn render(answers: &Answers<'_>, options: Options, terminal: Terminal) -> St
     } else if let Asked::Temporal(formulas) = &answers.asked {
         temporal::render(&mut out, answers, formulas, options, terminal);
     } else {
+        if answers.nothing_shared {
+            let _ = writeln!(out, "{}", terminal.paint(Tone::Good, describe::NOTHING_SHARED));
+        }
         violations(&mut out, answers, options, terminal);
         proofs(&mut out, answers, terminal);
         open_questions(&mut out, answers, terminal);
@@ -264,9 +267,15 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
         return;
     }
     let safe = terminal.paint(Tone::Good, "safe");
-    // Without a cycle of locks in the code there is no deadlock, which is a proof, too.
-    if answers.total() == 0 && answers.asked != Asked::Deadlock {
+    let waits = "Not covered: waiting for anything but locks and joins, and threads that never release a \
+                 lock.";
+    if answers.total() == 0 {
         let _ = writeln!(out, "{safe}: there is no question to ask about this program");
+        if answers.asked == Asked::Deadlock {
+            out.push_str(&fill("Its code suggests no cycle of waits.", terminal.width));
+            out.push_str(&fill(waits, terminal.width));
+        }
+        out.push_str(&restricted(answers, terminal));
         return;
     }
     let counting = if answers.program.restrictions.is_empty() { "" } else { " that count" };
@@ -287,18 +296,19 @@ fn coverage(out: &mut String, answers: &Answers<'_>, terminal: Terminal) {
         }
     }
     if answers.asked == Asked::Deadlock {
-        claims.push(
-            "Not covered: waiting for anything but locks and joins, and threads that never release \
-             a lock."
-                .to_owned(),
-        );
-    }
-    if let Some(restriction) = answers.restriction() {
-        claims.push(format!("Not covered: anything but {restriction}."));
+        claims.push(waits.to_owned());
     }
     for claim in claims {
         out.push_str(&fill(&claim, terminal.width));
     }
+    out.push_str(&restricted(answers, terminal));
+}
+
+/// That only some threads or locations take part, if so.
+fn restricted(answers: &Answers<'_>, terminal: Terminal) -> String {
+    let restriction = answers.restriction();
+    let said = restriction.map(|what| format!("Not covered: anything but {what}."));
+    said.map_or_else(String::new, |said| fill(&said, terminal.width))
 }
 
 /// What was left out of the program wherever the rest suffices.

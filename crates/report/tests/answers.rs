@@ -34,6 +34,7 @@ fn with_answers<T>(
         answers,
         unasked: None,
         not_listed: (0, 0),
+        nothing_shared: false,
         left_out: Vec::new(),
         statistics: &statistics,
         elapsed: Duration::from_millis(12),

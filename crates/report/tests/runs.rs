@@ -42,6 +42,7 @@ fn found(
         open: checked.open,
         left_out: Vec::new(),
         not_asked: Vec::new(),
+        nothing_shared: false,
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }

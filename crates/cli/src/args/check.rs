@@ -69,7 +69,7 @@ Exit codes, the first that applies:
   4  internal error, never a verdict
   2  bad input or usage; files that can be read are analysed all the same
   1  violation: a finding that neither the configuration nor the baseline covers
-  3  unknown: a limit was met
+  3  unknown: a limit was met, or something was not understood or left out
   0  safe: everything else was proved for all executions of the models";
 
 /// The arguments of `check`.

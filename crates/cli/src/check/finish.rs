@@ -167,6 +167,7 @@ pub fn unread(name: &str, why: String) -> CheckedFile {
         open: vec![why],
         left_out: Vec::new(),
         not_asked: Vec::new(),
+        nothing_shared: false,
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }

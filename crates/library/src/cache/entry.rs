@@ -70,6 +70,8 @@ pub fn read(
         unreached: unreached.collect::<Option<_>>()?,
         faults: Vec::new(),
         not_asked: answer.not_asked.iter().map(|rule| kind(rule)).collect::<Option<_>>()?,
+        // It follows from the program.
+        nothing_shared: false,
     })
 }
 

@@ -5,7 +5,8 @@
 //!
 //! # Invariants
 //! 1. Whatever was not understood is a reason why the verdict is open: a program is `safe` only if every
-//!    model is, nothing was left out but what the claim names, and there was something to ask.
+//!    model is, nothing was left out but what the claim names, and there are two threads. Without a question
+//!    nothing may be left out at all.
 
 use super::joined::{ConflictKey, Joined, key_of};
 use crate::cache::{Key, Store, digest, get, put};

@@ -8,7 +8,7 @@ use super::page::Meta;
 use super::rules::rules;
 use super::words::{kind_class, kind_count, kind_name, proved};
 use super::writer::Html;
-use crate::describe::{count, not_asked, restrictions};
+use crate::describe::{NOTHING_SHARED, count, not_asked, restrictions};
 use crate::diagnostic::Source;
 use crate::places::within;
 use selvedge_base::{Diagnostic, LineIndex};
@@ -29,6 +29,8 @@ pub struct Totals {
     pub known: usize,
     /// Files.
     pub files: usize,
+    /// Whether there is no question, because no threads of any file share anything.
+    pub share_nothing: bool,
 }
 
 impl Totals {
@@ -45,6 +47,7 @@ impl Totals {
             suppressed: files.iter().map(|file| file.suppressed.len()).sum(),
             known: files.iter().map(|file| file.known.len()).sum(),
             files: files.len(),
+            share_nothing: !files.is_empty() && files.iter().all(|file| file.nothing_shared),
         }
     }
 
@@ -141,6 +144,7 @@ pub fn overview(
 fn verdict_class(totals: &Totals, meta: &Meta<'_>) -> &'static str {
     match (totals.findings, totals.all()) {
         (0, _) if meta.errors() > 0 => "verdict open",
+        (0, _) if totals.share_nothing => "verdict calm",
         (0, Tally { questions: 0, .. }) => "verdict open",
         (0, Tally { unknown: 0, .. }) => "verdict calm",
         (0, _) => "verdict open",
@@ -156,6 +160,7 @@ fn headline(totals: &Totals, meta: &Meta<'_>) -> String {
             let found = count(found, "finding");
             format!("{found} in {}, and {errors}", count(totals.files, "file"))
         }
+        (0, _) if totals.share_nothing => "Nothing is shared between threads".to_owned(),
         (0, Tally { questions: 0, .. }) => "Nothing was asked".to_owned(),
         (0, Tally { unknown: 0, .. }) => "Nothing found".to_owned(),
         (0, tally) => {
@@ -180,10 +185,10 @@ fn subline(totals: &Totals, meta: &Meta<'_>) -> String {
             all.proved(),
             all.unknown
         ),
-        (0, Tally { questions: 0, .. }) => {
-            "The files have nothing that could be asked about: no two threads that share anything."
-                .to_owned()
+        (0, _) if totals.share_nothing => {
+            "There are threads, nothing was left out, and no question arises.".to_owned()
         }
+        (0, Tally { questions: 0, .. }) => "No question arises about the files.".to_owned(),
         (0, Tally { unknown: 0, .. }) => {
             format!("All {} answered, and this is what that means.", were(all.questions))
         }
@@ -296,7 +301,7 @@ fn meaning(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
                 html.leaf("dt", &[], kind_name(*kind));
                 html.element("dd", &[], |html| {
                     html.text(format!(
-                        "{} of {} proved{}. A proof says: ",
+                        "{} of {} proved{}.",
                         tally.proved(),
                         tally.questions,
                         match tally.vacuous {
@@ -304,8 +309,9 @@ fn meaning(html: &mut Html, files: &[CheckedFile], totals: &Totals) {
                             number => format!(", {number} that nothing could violate"),
                         }
                     ));
-                    html.text(proved(*kind));
-                    html.text(".");
+                    if tally.proved() > 0 {
+                        html.text(format!(" A proof says: {}.", proved(*kind)));
+                    }
                 });
             }
         });
@@ -367,7 +373,8 @@ fn file_rows(
     if asked.is_empty() {
         html.element("tr", &[], |html| {
             name(html);
-            html.leaf("td", &[("colspan", "6"), ("class", "quiet")], "nothing to ask");
+            let why = if file.nothing_shared { NOTHING_SHARED } else { "nothing to ask" };
+            html.leaf("td", &[("colspan", "6"), ("class", "quiet")], why);
         });
     }
     for (position, (kind, tally)) in asked.into_iter().enumerate() {

@@ -31,7 +31,7 @@ pub use uri::uri_reference;
 
 use crate::causes::{confirmed, sentences};
 use crate::checks::{Checks, Standing, all_findings};
-use crate::describe::list;
+use crate::describe::{NOTHING_SHARED, list};
 use crate::escape::visible;
 use crate::extent::Lines;
 use crate::json::TOOL;
@@ -128,6 +128,14 @@ fn notifications<'a>(checks: &'a Checks<'_>) -> Vec<Notification<'a>> {
             message: Message::new(claim.as_str()),
             locations: vec![Location::new(physical(&file.file, Some(index), Place::NONE, None))],
         }));
+    }
+    for (index, file) in checks.files.iter().enumerate().filter(|(_, file)| file.nothing_shared) {
+        notifications.push(Notification {
+            descriptor: Descriptor { id: "nothing-shared" },
+            level: "note",
+            message: Message::new(format!("No question arises: {NOTHING_SHARED}.")),
+            locations: vec![Location::new(physical(&file.file, Some(index), Place::NONE, None))],
+        });
     }
     for (source, complaint) in &checks.complaints {
         let mut location = physical(source.name, None, Place::NONE, None);

@@ -50,6 +50,7 @@ pub fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         open: checked.open,
         left_out: Vec::new(),
         not_asked: Vec::new(),
+        nothing_shared: false,
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }
@@ -136,6 +137,7 @@ fn with_moments<T>(
         answers: &answers.answers,
         unasked: None,
         not_listed: (0, 0),
+        nothing_shared: false,
         left_out: Vec::new(),
         statistics: &Statistics { counts: vec![("summaries", 56)] },
         elapsed: Duration::from_millis(12),

@@ -125,6 +125,7 @@ fn checked(file: &str, source: &str, program: Program, findings: Vec<Finding>) -
         open: Vec::new(),
         left_out: Vec::new(),
         not_asked: Vec::new(),
+        nothing_shared: false,
         claims: Vec::new(),
         sources: std::collections::BTreeMap::new(),
     }

@@ -4,43 +4,14 @@
 use super::{Joined, UnitExtent};
 use selvedge_findings::FindingKind;
 use selvedge_front_java::options::UnknownCalls;
-use selvedge_report::describe::{count, kind_name};
+use selvedge_report::describe::{NOTHING_SHARED, count, kind_name};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 impl Joined {
     /// What was asked, of what, and what is assumed: the sentence that `safe` is.
     pub(super) fn claim(&self, kinds: &[FindingKind]) -> String {
-        let data = kinds.iter().filter(|kind| **kind != FindingKind::Deadlock);
-        let asked: Vec<&str> = data.map(|kind| kind_name(*kind)).collect();
-        let on = format!(
-            "{} of fields (of an object, or static) that threads of {} share, one at a time, under any \
-             scheduling and for any number of threads of each kind",
-            count(self.shared, "set"),
-            count(self.kinds, "kind"),
-        );
-        let nothing = self.conflicts.is_empty() && self.open.is_empty();
-        let mut text = if asked.is_empty() {
-            "asked about deadlocks only".to_owned()
-        } else if nothing && !self.assumed.is_empty() {
-            let joins = count(self.assumed.len(), "join");
-            let wait = if self.assumed.len() == 1 { "waits" } else { "wait" };
-            let no = asked.join(" and no ");
-            format!("if {joins} {wait} for every thread (A6), no {no} on the {on}")
-        } else if nothing {
-            format!("no {} on the {on}", asked.join(" and no "))
-        } else {
-            format!("asked: {} on the {on}", asked.join(" and "))
-        };
-        if self.deadlock_locks > 1 {
-            let _ = write!(
-                text,
-                "; {}deadlocks of up to {} locks of any objects ({})",
-                if nothing { "no " } else { "" },
-                self.deadlock_locks,
-                count(self.cycles, "question")
-            );
-        }
+        let mut text = self.asked(kinds);
         let units = |extent| self.units.get(&extent).map_or(0, BTreeSet::len);
         let passes = match units(UnitExtent::Pass) {
             0 => String::new(),
@@ -155,6 +126,58 @@ impl Joined {
                 ),
             }
         );
+        text
+    }
+
+    /// What was asked, and of what. It says of no kind without a question that there is nothing to find.
+    fn asked(&self, kinds: &[FindingKind]) -> String {
+        let has_questions = |kind: &FindingKind| self.questions(*kind) > 0;
+        let data = kinds.iter().copied().filter(|kind| *kind != FindingKind::Deadlock);
+        let (asked, without): (Vec<FindingKind>, Vec<FindingKind>) = data.partition(has_questions);
+        let [asked, without] =
+            [asked, without].map(|kinds| kinds.into_iter().map(kind_name).collect::<Vec<&str>>());
+        let on = format!(
+            "{} of fields (of an object, or static) that threads of {} share, one at a time, under any \
+             scheduling and for any number of threads of each kind",
+            count(self.shared, "set"),
+            count(self.kinds, "kind"),
+        );
+        let nothing = self.conflicts.is_empty() && self.open.is_empty();
+        let mut text = if self.nothing_shared {
+            let kinds = count(self.kinds, "kind");
+            format!("{NOTHING_SHARED} of {kinds}, so no question arises")
+        } else if asked.is_empty() && without.is_empty() {
+            "asked about deadlocks only".to_owned()
+        } else if asked.is_empty() {
+            let kinds = count(self.kinds, "kind");
+            format!("no question was asked about {} of threads of {kinds}", without.join(" or "))
+        } else if nothing && !self.assumed.is_empty() {
+            let joins = count(self.assumed.len(), "join");
+            let wait = if self.assumed.len() == 1 { "waits" } else { "wait" };
+            let no = asked.join(" and no ");
+            format!("if {joins} {wait} for every thread (A6), no {no} on the {on}")
+        } else if nothing {
+            format!("no {} on the {on}", asked.join(" and no "))
+        } else {
+            format!("asked: {} on the {on}", asked.join(" and "))
+        };
+        if !asked.is_empty() && !without.is_empty() {
+            let _ = write!(text, "; no question was asked about {}", without.join(" or "));
+        }
+        if self.nothing_shared || self.deadlock_locks < 2 {
+            // No more is to be said.
+        } else if !has_questions(&FindingKind::Deadlock) {
+            let locks = self.deadlock_locks;
+            let _ = write!(text, "; no question was asked about deadlocks of up to {locks} locks");
+        } else {
+            let _ = write!(
+                text,
+                "; {}deadlocks of up to {} locks of any objects ({})",
+                if nothing { "no " } else { "" },
+                self.deadlock_locks,
+                count(self.cycles, "question")
+            );
+        }
         text
     }
 }

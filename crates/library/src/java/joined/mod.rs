@@ -42,6 +42,14 @@ pub(super) struct Joined {
     shared: usize,
     kinds: usize,
     can_meet: bool,
+    /// Whether two threads share something, even if nothing is asked about it.
+    shares: bool,
+    /// What two threads may wait by that no question about deadlocks is about, in words.
+    other_waits: BTreeSet<String>,
+    /// Whether more threads may wait for each other's locks than such a question has.
+    longer_cycles: bool,
+    /// Whether there is no question because nothing is shared.
+    nothing_shared: bool,
     /// Whether a limit was met before everything was known that there is to ask.
     pub(super) stopped: bool,
     /// Whether a part of the program was not looked at, so that nothing is proved.
@@ -205,6 +213,9 @@ impl Joined {
         let Understood { kinds, shared, models, cycles, methods, unknown, ignored, doubts, .. } =
             understood;
         self.unasked.extend(understood.unasked);
+        self.shares |= understood.shares;
+        self.other_waits.extend(understood.other_waits);
+        self.longer_cycles |= understood.longer_cycles;
         let unreached: BTreeSet<MemberId> = understood.unreached.into_iter().collect();
         self.unreached = Some(match self.unreached.take() {
             Some(known) => &known & &unreached,
@@ -230,17 +241,71 @@ impl Joined {
         }
     }
 
-    pub(super) fn conclude(mut self, kinds: &[FindingKind]) -> JavaChecked {
-        if self.stopped || self.cut {
-            // What there is to ask is not known.
-        } else if !self.can_meet {
-            self.open.insert("nothing to check: one thread was found".to_owned());
-        } else if self.shared == 0 && self.cycles == 0 {
-            self.open.insert(
-                "nothing to check: no object was found that two threads share and one changes"
-                    .to_owned(),
-            );
+    /// How many questions of a kind were asked.
+    fn questions(&self, kind: FindingKind) -> usize {
+        self.tallies.get(&kind).map_or(0, |tally| tally.questions)
+    }
+
+    /// What the answer is worth if there is no question: nothing if one thread was found, or something was
+    /// left out that the program names.
+    fn judge_without_question(&mut self, kinds: &[FindingKind]) {
+        let asked = kinds.iter().any(|kind| self.questions(*kind) > 0);
+        // Where the work was stopped, what there is to ask is not known.
+        if asked || self.stopped || self.cut {
+            return;
         }
+        if !self.can_meet {
+            self.open.insert("nothing to check: one thread was found".to_owned());
+            return;
+        }
+        if self.open.is_empty() {
+            let left_out = self.left_out(kinds);
+            if !left_out.is_empty() {
+                let what = left_out.join("; ");
+                self.open.insert(format!("nothing to check: the model leaves out {what}"));
+            }
+        }
+        self.nothing_shared = !self.shares && self.open.is_empty();
+    }
+
+    /// What the program names and no question is about, in words.
+    fn left_out(&self, kinds: &[FindingKind]) -> Vec<String> {
+        let named = |names: &mut dyn Iterator<Item = &String>| {
+            names.take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ")
+        };
+        let mut left_out = Vec::new();
+        if !self.unknown.is_empty() {
+            let calls = count(self.unknown.values().sum(), "unknown call");
+            let names = named(&mut self.unknown.keys());
+            left_out.push(format!("{calls} (`--list unknown`: {names})"));
+        }
+        if !self.ignored.is_empty() {
+            let locks = count(self.ignored.len(), "lock");
+            let names = named(&mut self.ignored.iter());
+            left_out.push(format!("{locks} (`--list ignored-locks`: {names})"));
+        }
+        if !self.unasked.is_empty() {
+            let names = named(&mut self.unasked.iter());
+            left_out.push(format!("objects marked `@NotThreadSafe` ({names})"));
+        }
+        if !kinds.contains(&FindingKind::Deadlock) {
+            return left_out;
+        }
+        if self.longer_cycles {
+            let locks = self.deadlock_locks;
+            let advice = if locks == 2 { " (`--deadlock-locks 3`)" } else { "" };
+            left_out.push(format!("cycles of more than {locks} locks{advice}"));
+        }
+        if !self.other_waits.is_empty() {
+            let names = named(&mut self.other_waits.iter());
+            left_out.push(format!("deadlocks over what is no lock ({names})"));
+        }
+        left_out
+    }
+
+    pub(super) fn conclude(mut self, kinds: &[FindingKind]) -> JavaChecked {
+        self.judge_without_question(kinds);
+        let claim = self.claim(kinds);
         if !self.open.is_empty() {
             // What was not understood may hide something of every kind.
             for kind in kinds {
@@ -255,7 +320,6 @@ impl Joined {
                 (tally.safe, tally.vacuous) = (0, 0);
             }
         }
-        let claim = self.claim(kinds);
         let figures = JavaFigures {
             methods: self.methods.0,
             kinds: self.kinds,
@@ -272,7 +336,8 @@ impl Joined {
             .map(|kind| (*kind, self.tallies.get(kind).copied().unwrap_or_default()))
             .collect();
         let open = self.open.into_iter().collect();
-        let mut checked = Checked { findings, tallies, open, ..Checked::default() };
+        let nothing_shared = self.nothing_shared;
+        let mut checked = Checked { findings, tallies, open, nothing_shared, ..Checked::default() };
         for fault in self.faults {
             if !checked.faults.contains(&fault) {
                 checked.faults.push(fault);
