@@ -17,7 +17,7 @@ Examples:
   selvedge reach buffer.slv --deadlocks --stats
   selvedge reach counter.eml --show-locks
   selvedge reach counter.eml --why count
-  selvedge reach overbooking.bp --show 'x & !y' --show T1.seen
+  selvedge reach overbooking.bp --show 'free & !sold'
   selvedge reach large.eml --store compact --search dfs --memory 4096
   selvedge reach driver.bp --target 'stopped=1|*,DONE' --html report.html
   selvedge reach system.pds --contexts 4 --states
