@@ -411,18 +411,15 @@ impl Drawing<'_> {
 
     fn what(&self, html: &mut Html, step: &TraceStep, statement: &str) {
         if let Some(obstacle) = step.waits_for {
-            match obstacle {
-                Obstacle::Lock(lock, owner) => {
-                    html.leaf("span", &[("class", "verb")], "waits for");
-                    html.text(" ");
-                    self.lock(html, lock);
-                    let owner = &self.file.program.threads[owner].name;
-                    html.leaf("span", &[("class", "held")], format!(" held by {owner}"));
-                }
-                _ => {
-                    let waits = waits(&self.file.program, obstacle, &str::to_owned);
-                    html.leaf("span", &[("class", "verb")], visible(&waits));
-                }
+            if let Obstacle::Lock(lock, owner) = obstacle {
+                html.leaf("span", &[("class", "verb")], "waits for");
+                html.text(" ");
+                self.lock(html, lock);
+                let owner = &self.file.program.threads[owner].name;
+                html.leaf("span", &[("class", "held")], format!(" held by {owner}"));
+            } else {
+                let waits = waits(&self.file.program, obstacle, &str::to_owned);
+                html.leaf("span", &[("class", "verb")], visible(&waits));
             }
             return;
         }
