@@ -319,9 +319,11 @@ impl State {
         let mut cells = Vec::new();
         let (running, _, _) = self.running(program, thread).expect("the thread moves");
         for (target, value) in update_of(program, edge).iter().flat_map(|one| &one.assignments) {
-            evaluation.allows([*target])?;
-            let choices = evaluation.stored(value, type_of(program, running, *target))?;
-            cells.push((Cell::Updated(*target), choices));
+            // Both are evaluated: a step may fail in several ways.
+            let allowed = evaluation.allows([*target]);
+            let choices = evaluation.stored(value, type_of(program, running, *target));
+            allowed?;
+            cells.push((Cell::Updated(*target), choices?));
         }
         // The locals of an activation that opens: arguments first, then what they start with.
         let opened = |procedure: ProcedureId| {
@@ -363,10 +365,11 @@ impl State {
                         None => any_of(program, ty),
                     };
                     if let (Some(&Some(target)), Some(caller)) = (targets.get(at), caller) {
-                        evaluation.allows([target])?;
-                        let choices =
-                            evaluation.moved(choices, type_of(program, caller, target))?;
-                        cells.push((Cell::Result(target), choices));
+                        let allowed = evaluation.allows([target]);
+                        let ty = type_of(program, caller, target);
+                        let choices = evaluation.moved(choices, ty);
+                        allowed?;
+                        cells.push((Cell::Result(target), choices?));
                     }
                 }
             }

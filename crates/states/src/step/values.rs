@@ -30,8 +30,9 @@ impl StepRelation<'_, '_> {
         let (running, procedure) = procedure_of(program, top.node);
         let mut cells = Vec::new();
         for (target, value) in update.iter().flat_map(|update| &update.assignments) {
-            self.written(attempt, *target, offer)?;
-            let choices = self.stored(attempt, value, self.ty(running, *target), offer)?;
+            let written = self.written(attempt, *target, offer);
+            let stored = self.stored(attempt, value, self.ty(running, *target), offer);
+            let choices = both(written, stored)?;
             cells.push((Cell::Updated(*target), choices));
         }
         let passing = edge.and_then(|edge| edge.passing).map(|id| &program.passings[id]);
@@ -62,9 +63,9 @@ impl StepRelation<'_, '_> {
                         None => self.any(ty),
                     };
                     if let (Some(&Some(target)), Some(caller)) = (targets.get(at), caller) {
-                        self.written(attempt, target, offer)?;
-                        let choices =
-                            self.moved(attempt, &choices, self.ty(caller, target), offer)?;
+                        let written = self.written(attempt, target, offer);
+                        let ty = self.ty(caller, target);
+                        let choices = both(written, self.moved(attempt, &choices, ty, offer))?;
                         cells.push((Cell::Result(target), choices));
                     }
                 }
@@ -384,5 +385,14 @@ fn assign(state: &mut State, thread: ThreadId, target: Variable, value: Value) {
             let top = state.thread_mut(thread).stack.last_mut();
             top.expect("a thread with locals has an activation").locals[index(id)] = value;
         }
+    }
+}
+
+/// What two parts of a step come to: a step that fails in one part may fail in the other, too.
+fn both<T>(first: Attempted<()>, second: Attempted<T>) -> Attempted<T> {
+    match (first, second) {
+        (Err(Halt::Fails(one)), Err(Halt::Fails(other))) => Err(Halt::Fails(one.union(other))),
+        (Ok(()), second) | (_, second @ Err(Halt::Unknown(_))) => second,
+        (Err(halt), _) => Err(halt),
     }
 }
