@@ -7,7 +7,8 @@ use crate::language::Language;
 use selvedge_analysis::{EngineKind, Options, QuestionKind, nests};
 use selvedge_findings::FindingKind;
 use selvedge_program::{
-    Action, Feature, Measure, NodeId, Program, Question, Target, TemporalQuestion,
+    Action, EdgeId, Expr, Feature, Literal, Measure, NodeId, Program, Question, Successors, Target,
+    TemporalQuestion,
 };
 
 /// The label that no thread should reach.
@@ -32,6 +33,7 @@ impl DeadEnds {
         match language {
             Language::Boolean | Language::Pushdown => Self::OnRequest,
             _ if has(can_wait) || follows_values && has(acquires) => Self::Asked,
+            Language::Eml if may_block(program) => Self::Asked,
             // A thread that ends with a lock blocks others without a cycle.
             _ if has(acquires) && !nests(program) => Self::Asked,
             // A guard that no step of EML has may filter runs.
@@ -206,6 +208,56 @@ fn can_wait(action: Action) -> bool {
 
 fn acquires(action: Action) -> bool {
     matches!(action, Action::Acquire(_))
+}
+
+/// Whether a thread may stand where its values leave no step: in EML behind a lone guard, which is an
+/// `assume` (a branch has two), where there is no step at all, because its condition is never true, and at a
+/// `choose` among nothing.
+fn may_block(program: &Program) -> bool {
+    let successors = Successors::new(program);
+    let guarded = |edge: EdgeId| {
+        let update = program.edges[edge].update.map(|id| &program.updates[id]);
+        update.is_some_and(|update| update.guard.is_some() || update.constraint.is_some())
+    };
+    let stops = |node: NodeId| match successors.of(node) {
+        [] => !program.procedures.iter().any(|procedure| procedure.exit == node),
+        [edge] => guarded(*edge),
+        _ => false,
+    };
+    let entries = program.procedures.iter().map(|procedure| procedure.entry);
+    let reached = program.edges.iter().map(|edge| edge.target).chain(entries);
+    let updates = program.updates.iter().flat_map(|update| {
+        let values = update.assignments.iter().map(|(_, value)| value);
+        values.chain(&update.guard).chain(&update.constraint)
+    });
+    let passed = program.passings.iter().flat_map(|passing| &passing.arguments);
+    let returned = program.returns.iter().flatten();
+    let mut all = updates.chain(passed).chain(returned).chain(&program.conditions);
+    reached.into_iter().any(stops) || all.any(may_choose_nothing)
+}
+
+/// Whether an expression may choose among nothing.
+fn may_choose_nothing(expr: &Expr) -> bool {
+    match expr {
+        Expr::Choose(low, high) => {
+            let some = |low: &Literal, high: &Literal| match (low, high) {
+                (Literal::Int(low), Literal::Int(high)) => low <= high,
+                _ => false,
+            };
+            !matches!((&**low, &**high), (Expr::Constant(low), Expr::Constant(high)) if some(low, high))
+        }
+        Expr::Constant(_)
+        | Expr::Choice
+        | Expr::Current(_)
+        | Expr::Next(_)
+        | Expr::Me
+        | Expr::Copy => false,
+        Expr::Element(_, inner) | Expr::Not(inner) | Expr::Negate(inner) => {
+            may_choose_nothing(inner)
+        }
+        Expr::Binary(_, left, right) => may_choose_nothing(left) || may_choose_nothing(right),
+        Expr::Ite(all) => all.iter().any(may_choose_nothing),
+    }
 }
 
 fn has_guards(program: &Program) -> bool {

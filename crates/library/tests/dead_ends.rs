@@ -82,6 +82,12 @@ fn dead_ends_of_eml_programs_are_findings() {
             "a lock that its owner keeps",
             "lock : l; process A { main { acquire(l); } } process B { main { acquire(l); release(l); } }",
         ),
+        ("a condition that is never true", "process A { main { assume(false); } }"),
+        (
+            "a local condition",
+            "process A { main { int 0..1 : t = *; assume(t == 1); } } process B { main { } }",
+        ),
+        ("a choice among nothing", "process A { int 0..1 : t; main { t = 1; t = choose(t..0); } }"),
         (
             "a notification too early",
             "lock : l; process A { main { synchronized(l) { wait(l); } } }
