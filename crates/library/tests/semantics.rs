@@ -151,10 +151,18 @@ fn within<T>(
     engine: Option<EngineKind>,
     ask: impl FnOnce(&Options, &Budget) -> Result<T, InternalError>,
 ) -> Result<T, String> {
+    within_work(engine, WORK, ask)
+}
+
+fn within_work<T>(
+    engine: Option<EngineKind>,
+    work: u64,
+    ask: impl FnOnce(&Options, &Budget) -> Result<T, InternalError>,
+) -> Result<T, String> {
     let options = Options { assertions: true, max_nodes: Some(NODES), ..Options::new(engine) };
     // The two that make one pushdown system of all threads look at their budget seldom.
     let slow = matches!(engine, Some(EngineKind::Pds | EngineKind::Spds));
-    let budget = Budget::with_steps(if slow { WORK / 20 } else { WORK });
+    let budget = Budget::with_steps(if slow { work / 20 } else { work });
     ASKING.set(true);
     let asked = catch_unwind(AssertUnwindSafe(|| ask(&options, &budget)));
     ASKING.set(false);

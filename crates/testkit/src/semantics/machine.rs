@@ -466,7 +466,7 @@ impl<'s> Machine<'s> {
                 match cell {
                     Ok(cell) => {
                         let mut next = state.clone();
-                        self.store(&mut next, thread, cell, value, site, steps);
+                        self.store(&mut next, thread, cell, Ok(value), site, steps);
                     }
                     Err(Stop::Fails(word)) => self.fail(state, thread, word, site, steps),
                     Err(_) => unreachable!("indices of targets of calls are local"),
@@ -839,12 +839,15 @@ impl<'s> Machine<'s> {
             // The element is named by the write, behind the operands.
             let index = machine.target_index(place, sight)?;
             let value = machine.right(right, kind, sight)?;
-            Ok((machine.target_cell(place, index)?, value))
+            let cell = machine.target_cell(place, index)?;
+            // A write whose value cannot be computed may fail in other ways, too.
+            let fails = if shared { sight.fails.take() } else { None };
+            Ok((cell, value, fails))
         });
-        for ((cell, value), _, events) in found {
+        for ((cell, value, fails), _, events) in found {
             let mut next = state.clone();
             if shared {
-                self.store(&mut next, thread, cell, value, site, steps);
+                self.store(&mut next, thread, cell, fails.map_or(Ok(value), Err), site, steps);
             } else if let Some(value) = self.fitting(state, thread, kind, value, site, steps) {
                 set_local(&mut next, thread, place, value);
                 self.goes_on(next, thread, events, steps);
@@ -878,20 +881,24 @@ impl<'s> Machine<'s> {
         next: &mut State,
         thread: usize,
         cell: usize,
-        value: i64,
+        value: Result<i64, FailureWord>,
         site: Option<usize>,
         steps: &mut Steps,
     ) {
         let before = next.clone();
         let variable = self.variable_of[cell];
         let mut words = Vec::new();
-        let value = match self.source.globals[variable].kind {
-            Type::Range(low, high) if !(low..=high).contains(&value) => {
+        let value = match (value, self.source.globals[variable].kind) {
+            (Err(word), _) => {
+                words.push(word);
+                0
+            }
+            (Ok(value), Type::Range(low, high)) if !(low..=high).contains(&value) => {
                 words.push(FailureWord::Range);
                 value
             }
-            Type::Modulo(modulus) => value.rem_euclid(modulus),
-            _ => value,
+            (Ok(value), Type::Modulo(modulus)) => value.rem_euclid(modulus),
+            (Ok(value), _) => value,
         };
         if !self.may_access(&before, thread, cell) {
             words.push(FailureWord::Annotation);

@@ -20,14 +20,6 @@ struct Ahead<T> {
     values: Vec<T>,
 }
 
-/// "Whether the step fails does not matter."
-fn may_fail<T>(value: Result<T, Stop>) -> Result<(), Stop> {
-    match value {
-        Err(Stop::Fails(_)) | Ok(_) => Ok(()),
-        Err(stop) => Err(stop),
-    }
-}
-
 impl Machine<'_> {
     /// What a thread is about to do.
     pub fn about(&self, state: &State, thread: usize) -> BTreeSet<Event> {
@@ -100,7 +92,7 @@ impl Machine<'_> {
             Operation::Start(process, index, arguments) => {
                 self.about_to_read(state, thread, |sight| {
                     let copy = self.copy(*process, index.as_ref(), sight)?;
-                    may_fail(self.values_of(arguments, sight))?;
+                    self.values_of(arguments, sight)?;
                     Ok(self.started(state, *process, copy).map(Event::Start))
                 })
             }
@@ -165,7 +157,7 @@ impl Machine<'_> {
         let kind = self.kind_of(thread, frame.function, place);
         self.about_to_read(state, thread, |sight| {
             let index = self.target_index(place, sight)?;
-            may_fail(self.right(right, kind, sight))?;
+            self.right(right, kind, sight)?;
             let cell = self.target_cell(place, index)?;
             Ok(matches!(place, Place::Global(..)).then_some(Event::Write(cell)))
         })
@@ -196,7 +188,7 @@ impl Machine<'_> {
                 Ok(value) => ahead.values.push(value),
                 Err(Stop::Read(cell)) => _ = ahead.reads.insert(cell),
                 Err(Stop::Pause(_)) => {}
-                // What fails does nothing else.
+                // What fails before the step is another one.
                 Err(stop) => _ = self.fork(stop, &log, |log| open.push(log)),
             }
         }
