@@ -6,8 +6,8 @@
 //! The book's page on EML: *Meaning*, *Statements*, *What is a step*.
 
 use super::syntax::{
-    Block, ChannelStatement, Expression, Function, LockReference, LockStatement, Place, Right,
-    Statement, Type,
+    Block, ChannelStatement, Expression, Function, LockReference, LockStatement, Operator, Place,
+    Right, Statement, Type,
 };
 
 /// An entry.
@@ -18,7 +18,7 @@ pub(super) enum Operation {
     /// An access to a location without a value.
     Access(usize, bool),
     /// A first value that the local has when its function is called: no step.
-    Initial(usize, Option<Right>),
+    Initial(usize, Option<i64>),
     /// The declaration of a local.
     Declare(usize, Option<Right>),
     /// An assignment.
@@ -84,6 +84,27 @@ pub(super) fn code(function: &Function) -> Code {
     maker.code
 }
 
+/// The value of an expression that depends on nothing and does not fail; `none` is -1.
+pub(super) fn constant(expression: &Expression) -> Option<i64> {
+    Some(match expression {
+        Expression::Number(value) | Expression::Enumerator(value) => *value,
+        Expression::Truth(truth) => i64::from(*truth),
+        Expression::Nobody => -1,
+        Expression::Not(inner) => i64::from(constant(inner)? == 0),
+        Expression::Negative(inner) => -constant(inner)?,
+        Expression::Binary(operator, left, right) => {
+            let left = constant(left)?;
+            match (operator, left) {
+                (Operator::And, 0) => return Some(0),
+                (Operator::Or, 1) | (Operator::Implies, 0) => return Some(1),
+                _ => {}
+            }
+            operator.apply(left, constant(right)?)?
+        }
+        _ => return None,
+    })
+}
+
 struct Maker<'f> {
     code: Code,
     locals: &'f [Type],
@@ -133,25 +154,19 @@ impl Maker<'_> {
             Statement::Declare(local, first) => {
                 // "`int 0..3 : t = 1;` outside of loops, where the value is a constant": no step. What
                 // does not fit is stored in none.
-                let constant = match (first, self.locals[*local]) {
-                    (
-                        Some(Right::Expression(Expression::Number(value))),
-                        Type::Range(low, high),
-                    ) => (low..=high).contains(value),
-                    (None, _) => true,
-                    (Some(Right::Expression(one)), _) => matches!(
-                        one,
-                        Expression::Number(_)
-                            | Expression::Truth(_)
-                            | Expression::Enumerator(_)
-                            | Expression::Nobody
-                    ),
-                    (Some(Right::Any), _) => false,
+                let value = match (first, self.locals[*local]) {
+                    (None, _) => Some(None),
+                    (Some(Right::Any), _) => None,
+                    (Some(Right::Expression(one)), kind) => constant(one)
+                        .filter(|value| match kind {
+                            Type::Range(low, high) => (low..=high).contains(value),
+                            _ => true,
+                        })
+                        .map(Some),
                 };
-                let operation = if constant && !looped {
-                    Operation::Initial(*local, first.clone())
-                } else {
-                    Operation::Declare(*local, first.clone())
+                let operation = match value {
+                    Some(value) if !looped => Operation::Initial(*local, value),
+                    _ => Operation::Declare(*local, first.clone()),
                 };
                 self.put(operation, site);
             }

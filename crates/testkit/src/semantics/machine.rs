@@ -20,7 +20,7 @@
 
 mod moments;
 
-use super::code::{Code, Operation, code};
+use super::code::{Code, Operation, code, constant};
 use super::print::Printed;
 use super::syntax::{
     Annotation, ChannelStatement, Copies, Expression, First, LockReference, LockStatement,
@@ -389,15 +389,10 @@ impl<'s> Machine<'s> {
                     let kind = self.source.processes[self.threads[thread].0].functions
                         [frame.function]
                         .locals[*local];
-                    frame.locals[*local] = match first {
-                        Some(Right::Expression(Expression::Number(value))) => match kind {
-                            Type::Modulo(modulus) => value.rem_euclid(modulus) as i32,
-                            _ => *value as i32,
-                        },
-                        Some(Right::Expression(Expression::Truth(value))) => i32::from(*value),
-                        Some(Right::Expression(Expression::Enumerator(value))) => *value as i32,
-                        Some(Right::Expression(Expression::Nobody)) => NOBODY,
-                        _ => default(kind),
+                    frame.locals[*local] = match (first, kind) {
+                        (None, _) => default(kind),
+                        (Some(value), Type::Modulo(modulus)) => value.rem_euclid(modulus) as i32,
+                        (Some(value), _) => *value as i32,
                     };
                     frame.at += 1;
                 }
@@ -1459,33 +1454,21 @@ impl<'s> Machine<'s> {
                 };
                 if let Some(value) = decided {
                     // "So is the left operand where it is local, decides, and the right one would read."
-                    let apart = !sight.instant && !reads(first) && reads(right);
+                    let local = !reads(first) && constant(first).is_none();
+                    let apart = !sight.instant && local && reads(right);
                     if apart && sight.logged().is_none() {
                         return Err(Stop::Pause(vec![0]));
                     }
                     return Ok(value);
                 }
                 let right = self.value(right, sight)?;
-                match operator {
-                    Operator::And | Operator::Or | Operator::Implies => right,
-                    Operator::Xor | Operator::Unequal => i64::from(left != right),
-                    Operator::Equal => i64::from(left == right),
-                    Operator::Less => i64::from(left < right),
-                    Operator::AtMost => i64::from(left <= right),
-                    Operator::Greater => i64::from(left > right),
-                    Operator::AtLeast => i64::from(left >= right),
-                    Operator::Plus => left + right,
-                    Operator::Minus => left - right,
-                    Operator::Times => left * right,
-                    Operator::Divide | Operator::Modulo if right == 0 => {
-                        if sight.instant {
-                            return Err(Stop::Fails(FailureWord::Division));
-                        }
+                match operator.apply(left, right) {
+                    Some(value) => value,
+                    None if sight.instant => return Err(Stop::Fails(FailureWord::Division)),
+                    None => {
                         sight.fails = Some(FailureWord::Division);
                         0
                     }
-                    Operator::Divide => left / right,
-                    Operator::Modulo => left % right,
                 }
             }
         })

@@ -225,6 +225,26 @@ pub enum Operator {
     Modulo,
 }
 
+impl Operator {
+    /// The value for two operands, both of which are evaluated; none if it divides by zero.
+    pub(super) fn apply(self, left: i64, right: i64) -> Option<i64> {
+        Some(match self {
+            Self::And | Self::Or | Self::Implies => right,
+            Self::Xor | Self::Unequal => i64::from(left != right),
+            Self::Equal => i64::from(left == right),
+            Self::Less => i64::from(left < right),
+            Self::AtMost => i64::from(left <= right),
+            Self::Greater => i64::from(left > right),
+            Self::AtLeast => i64::from(left >= right),
+            Self::Plus => left + right,
+            Self::Minus => left - right,
+            Self::Times => left * right,
+            Self::Divide => left.checked_div(right)?,
+            Self::Modulo => left.checked_rem(right)?,
+        })
+    }
+}
+
 /// An expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expression {
