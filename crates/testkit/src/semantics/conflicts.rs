@@ -21,10 +21,11 @@ pub fn races(machine: &Machine<'_>, facts: &Facts) -> BTreeSet<Race> {
         let before: Vec<bool> =
             (0..threads).map(|thread| machine.before_section(state, thread)).collect();
         let outside: Vec<BTreeSet<Event>> = (0..threads)
-            .map(|thread| match before[thread] {
-                true => BTreeSet::new(),
-                false => machine.about(state, thread),
-            })
+            .map(
+                |thread| {
+                    if before[thread] { BTreeSet::new() } else { machine.about(state, thread) }
+                },
+            )
             .collect();
         for first in 0..threads {
             for second in first + 1..threads {

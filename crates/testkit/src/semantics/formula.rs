@@ -71,10 +71,8 @@ pub struct Asked {
 impl Asked {
     /// What a run satisfies that decides the question.
     pub fn sought(&self) -> Formula {
-        match self.every {
-            true => Formula::Not(Box::new(self.formula.clone())),
-            false => self.formula.clone(),
-        }
+        let formula = self.formula.clone();
+        if self.every { Formula::Not(Box::new(formula)) } else { formula }
     }
 
     /// Whether everything that it speaks of is there.
@@ -221,10 +219,9 @@ pub fn random_formula(rng: &mut Rng, source: &Source, machine: &Machine<'_>) -> 
     let mut generator = Generator { rng, source, machine, labels: labels(source) };
     let every = generator.rng.percent(50);
     let formula = generator.shape();
-    let fair = match generator.rng.percent(25) {
-        true => (0..machine.threads.len()).filter(|_| generator.rng.percent(70)).collect(),
-        false => Vec::new(),
-    };
+    let is_fair = generator.rng.percent(25);
+    let threads = 0..machine.threads.len();
+    let fair = threads.filter(|_| is_fair && generator.rng.percent(70)).collect();
     Asked { every, formula, fair }
 }
 
@@ -293,10 +290,7 @@ impl Generator<'_> {
 
     fn literal(&mut self) -> Formula {
         let atom = Formula::Atom(self.atom());
-        match self.rng.percent(30) {
-            true => Formula::Not(Box::new(atom)),
-            false => atom,
-        }
+        if self.rng.percent(30) { Formula::Not(Box::new(atom)) } else { atom }
     }
 
     fn thread(&mut self) -> usize {

@@ -730,7 +730,7 @@ impl<'s> Machine<'s> {
                 // The computation belongs to what is done with the values.
                 Ok(_) | Err(Stop::Fails(_)) if apart && read.is_some() => pause(log),
                 Ok(value) => found.push((value, log, events)),
-                Err(Stop::Read(_)) if read.is_some() => pause(log),
+                Err(Stop::Read(_) | Stop::Pause(_)) if read.is_some() => pause(log),
                 Err(Stop::Read(cell)) => {
                     if self.may_access(state, thread, cell) {
                         let mut log = log;
@@ -740,7 +740,6 @@ impl<'s> Machine<'s> {
                         self.fail(state, thread, FailureWord::Annotation, site, steps);
                     }
                 }
-                Err(Stop::Pause(_)) if read.is_some() => pause(log),
                 Err(Stop::Pause(values)) => {
                     for value in values {
                         let mut log = log.clone();

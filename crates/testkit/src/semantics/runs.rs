@@ -33,15 +33,15 @@ enum Part {
 
 #[derive(Default)]
 struct Parts {
-    parts: Vec<Part>,
+    all: Vec<Part>,
     atoms: Vec<Atom>,
     bits: usize,
 }
 
 impl Parts {
     fn put(&mut self, part: Part) -> usize {
-        self.parts.push(part);
-        self.parts.len() - 1
+        self.all.push(part);
+        self.all.len() - 1
     }
 
     fn not(&mut self, f: usize) -> usize {
@@ -139,7 +139,7 @@ impl Parts {
     /// What is true at a moment with these atoms and these promises.
     fn truths(&self, atoms: u64, bits: usize) -> u64 {
         let mut truths = 0;
-        for (at, part) in self.parts.iter().enumerate() {
+        for (at, part) in self.all.iter().enumerate() {
             let is = |one: usize| truths >> one & 1 == 1;
             let promised = |bit: usize| bits >> bit & 1 == 1;
             let truth = match *part {
@@ -158,7 +158,7 @@ impl Parts {
     /// What a moment with these truths makes of the promises of the moment before.
     fn kept(&self, truths: u64) -> usize {
         let mut kept = 0;
-        for (at, part) in self.parts.iter().enumerate() {
+        for (at, part) in self.all.iter().enumerate() {
             let (of, bit) = match *part {
                 Part::Next(f, bit) => (f, bit),
                 Part::Until(.., bit) => (at, bit),
@@ -173,7 +173,7 @@ impl Parts {
     fn fulfilled(&self, truths: u64, bits: usize) -> u64 {
         let mut marks = 0;
         let mut number = 0;
-        for (at, part) in self.parts.iter().enumerate() {
+        for (at, part) in self.all.iter().enumerate() {
             if let Part::Until(.., bit) = *part {
                 let put_off = truths >> at & 1 == 1 && bits >> bit & 1 == 1;
                 // What is promised again and is true now is fulfilled where its second part is.
@@ -187,7 +187,7 @@ impl Parts {
     }
 
     fn untils(&self) -> usize {
-        self.parts.iter().filter(|part| matches!(part, Part::Until(..))).count()
+        self.all.iter().filter(|part| matches!(part, Part::Until(..))).count()
     }
 }
 
@@ -205,7 +205,7 @@ pub fn some_run(machine: &Machine<'_>, facts: &Facts, asked: &Asked) -> Option<b
     let root = parts.read(&asked.sought());
     let width = 1_usize << parts.bits;
     let steps: usize = facts.edges.iter().map(|edges| edges.len().max(1)).sum();
-    if steps * width > MOST || parts.parts.len() > 63 {
+    if steps * width > MOST || parts.all.len() > 63 {
         return None;
     }
     let arrows = arrows(machine, facts, &parts, asked);

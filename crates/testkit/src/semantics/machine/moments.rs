@@ -31,7 +31,7 @@ impl Machine<'_> {
         match frame.mode {
             Mode::Calls => unreachable!("the callee is on top"),
             Mode::Stores => self.about_to_store(state, thread, frame),
-            Mode::Leaves => self.about_to_leave(state, thread),
+            Mode::Leaves => about_to_leave(state, thread),
             Mode::Normal => self.about_in_front(state, thread, frame),
         }
     }
@@ -61,7 +61,6 @@ impl Machine<'_> {
                 let outermost = state.threads[thread].units == 0;
                 outermost.then_some(Event::Begin).into_iter().collect()
             }
-            Operation::Leave => self.about_to_leave(state, thread),
             operation @ (Operation::Enter(lock)
             | Operation::Lock(_, lock)
             | Operation::TryAcquire(_, lock)) => {
@@ -82,13 +81,15 @@ impl Machine<'_> {
             Operation::Return(Some(value)) => {
                 let ahead = self.ahead(state, thread, |sight| self.value(value, sight));
                 if ahead.reads.is_empty() {
-                    self.about_to_leave(state, thread)
+                    about_to_leave(state, thread)
                 } else {
                     ahead.reads.into_iter().map(Event::Read).collect()
                 }
             }
             Operation::Return(None) if frame.scopes.is_empty() => BTreeSet::new(),
-            Operation::Return(None) | Operation::Exit => self.about_to_leave(state, thread),
+            Operation::Return(None) | Operation::Exit | Operation::Leave => {
+                about_to_leave(state, thread)
+            }
             Operation::Start(process, index, arguments) => {
                 self.about_to_read(state, thread, |sight| {
                     let copy = self.copy(*process, index.as_ref(), sight)?;
@@ -221,21 +222,6 @@ impl Machine<'_> {
     pub fn is_mutex(&self, lock: usize) -> bool {
         let declaration = self.holds.partition_point(|&base| base <= lock) - 1;
         self.source.locks[declaration].mutex
-    }
-
-    fn about_to_leave(&self, state: &State, thread: usize) -> BTreeSet<Event> {
-        let running = &state.threads[thread];
-        let frame = running.frames.last().expect("it runs");
-        let event = match frame.scopes.last() {
-            None => Some(Event::Return(frame.function)),
-            Some(Scope::Unit) => (running.units == 1).then_some(Event::End),
-            Some(Scope::Lock(lock)) => {
-                let (owner, count) = state.locks[usize::from(*lock)];
-                let owns = owner != NOBODY && usize::try_from(owner) == Ok(thread);
-                (!owns || count == 1).then_some(Event::Release(usize::from(*lock)))
-            }
-        };
-        event.into_iter().collect()
     }
 
     /// Whether the thread stands in front of an atomic section or of `assume`, which is one.
@@ -381,4 +367,20 @@ impl Machine<'_> {
             _ => format!("P{process}[{copy}]"),
         }
     }
+}
+
+/// What the next step on the way out of a block or a function does.
+fn about_to_leave(state: &State, thread: usize) -> BTreeSet<Event> {
+    let running = &state.threads[thread];
+    let frame = running.frames.last().expect("it runs");
+    let event = match frame.scopes.last() {
+        None => Some(Event::Return(frame.function)),
+        Some(Scope::Unit) => (running.units == 1).then_some(Event::End),
+        Some(Scope::Lock(lock)) => {
+            let (owner, count) = state.locks[usize::from(*lock)];
+            let owns = owner != NOBODY && usize::try_from(owner) == Ok(thread);
+            (!owns || count == 1).then_some(Event::Release(usize::from(*lock)))
+        }
+    };
+    event.into_iter().collect()
 }
