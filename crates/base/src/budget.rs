@@ -2,8 +2,10 @@
 //! How much an analysis may cost. Engines are functions of their arguments: they read no clock and
 //! no memory statistics, and poll a [`Budget`] in every loop that can be long. What stops it is
 //! either raised from outside (a thread that watches time and memory, a signal handler) or found
-//! by the poll itself: a number of polls, a point in time, or a question to the host. The last
+//! by the poll itself: an amount of work, a point in time, or a question to the host. The last
 //! three need no second thread, so a host that has none (a web page) can stop an analysis, too.
+//! A poll counts as one step of work, or as several where what it stands for costs more
+//! ([`charge`](Budget::charge)). Steps depend on the input alone, time and memory on the machine.
 //!
 //! # Invariants
 //! 1. Once a poll has said that the budget is used up, every later poll says so with the same
@@ -14,6 +16,12 @@
 //! 4. Of pieces of work that are done one after the other, each with the [share](Budget::share) of as
 //!    many pieces as are left, none can leave the last one without time, and the last one has all
 //!    that is left.
+//! 5. What is charged to a part is charged to the whole, so no limit on work is exceeded by more than
+//!    the last charge, however the budget is divided; a part that is used up charges nothing more.
+//! 6. Shares of a budget with a [backstop](Budget::part_with_backstop) do not divide the time until
+//!    then, so before it passes only work decides how far each of them gets.
+//! 7. A budget knows whether time, memory or an interrupt stopped it or a part of it
+//!    ([`irreproducible`](Budget::irreproducible)).
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -82,13 +90,24 @@ struct Deadline {
     at: Instant,
     /// Whether somebody else raises the flag then, so that polls need not read the clock.
     watched: bool,
+    /// Whether shares divide the time until then.
+    shared_out: bool,
+}
+
+impl Deadline {
+    /// One that polls look at.
+    fn polled(at: Instant) -> Self {
+        Self { at, watched: false, shared_out: true }
+    }
 }
 
 /// What a poll looks at beside the flag.
 #[derive(Default)]
 struct Limit {
-    /// The number of polls.
+    /// The steps of work.
     steps: Option<u64>,
+    /// Whether steps are counted, limit or not.
+    is_metered: bool,
     /// The clock.
     deadline: Option<Deadline>,
     /// The host, at every so many polls.
@@ -98,9 +117,14 @@ struct Limit {
 impl Limit {
     /// Whether a poll need not look at anything.
     fn is_flag(&self) -> bool {
-        self.steps.is_none()
+        !self.counts()
             && self.deadline.is_none_or(|deadline| deadline.watched)
             && self.callback.is_none()
+    }
+
+    /// Whether steps are counted.
+    fn counts(&self) -> bool {
+        self.steps.is_some() || self.is_metered || self.callback.is_some()
     }
 }
 
@@ -120,8 +144,10 @@ pub struct Budget(Arc<Shared>);
 struct Shared {
     /// [`UNLIMITED`], [`LIMITED`] or the state of a reason.
     state: AtomicU8,
-    /// How often it was polled, where something is counted.
+    /// The steps that it was charged, where something is counted.
     polls: AtomicU64,
+    /// The state of the first reason that depends on the machine and stopped it or a part of it.
+    by_machine: AtomicU8,
     limit: Limit,
     whole: Option<Budget>,
     /// The shares of it that may be in use.
@@ -149,7 +175,7 @@ impl Budget {
         Self::made(Limit::default(), None)
     }
 
-    /// A budget that the `steps`-th poll finds used up.
+    /// A budget that the `steps`-th step finds used up.
     pub fn with_steps(steps: u64) -> Self {
         Self::made(Limit { steps: Some(steps), ..Limit::default() }, None)
     }
@@ -157,7 +183,7 @@ impl Budget {
     /// A budget that is used up at a point in time. Every poll reads the clock; who can start a
     /// thread had better let that one watch it, and [raise](Self::raise) the flag.
     pub fn with_deadline(deadline: Instant) -> Self {
-        let deadline = Some(Deadline { at: deadline, watched: false });
+        let deadline = Some(Deadline::polled(deadline));
         Self::made(Limit { deadline, ..Limit::default() }, None)
     }
 
@@ -165,8 +191,8 @@ impl Budget {
     /// but [shares](Self::share) know how much time is left. With `steps`, that poll finds it used
     /// up, too.
     pub fn watched(deadline: Option<Instant>, steps: Option<u64>) -> Self {
-        let deadline = deadline.map(|at| Deadline { at, watched: true });
-        Self::made(Limit { steps, deadline, callback: None }, None)
+        let deadline = deadline.map(|at| Deadline { watched: true, ..Deadline::polled(at) });
+        Self::made(Limit { steps, deadline, ..Limit::default() }, None)
     }
 
     /// A budget that asks its host at every `every`-th poll whether to stop.
@@ -191,7 +217,7 @@ impl Budget {
         *self.0.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A part of this budget with at most so many polls.
+    /// A part of this budget with at most so many steps.
     #[must_use]
     pub fn part_with_steps(&self, steps: u64) -> Self {
         Self::made(Limit { steps: Some(steps), ..Limit::default() }, Some(self.clone()))
@@ -200,8 +226,23 @@ impl Budget {
     /// A part of this budget that ends at a point in time at the latest.
     #[must_use]
     pub fn part_with_deadline(&self, deadline: Instant) -> Self {
-        let deadline = Some(Deadline { at: deadline, watched: false });
+        let deadline = Some(Deadline::polled(deadline));
         Self::made(Limit { deadline, ..Limit::default() }, Some(self.clone()))
+    }
+
+    /// A part of this budget with at most so many steps, if that is limited, that ends at a point in time
+    /// at the latest. No share divides the time until then: it is there for the machine that is much
+    /// slower than expected.
+    #[must_use]
+    pub fn part_with_backstop(&self, steps: Option<u64>, backstop: Instant) -> Self {
+        let deadline = Some(Deadline { shared_out: false, ..Deadline::polled(backstop) });
+        Self::made(Limit { steps, deadline, ..Limit::default() }, Some(self.clone()))
+    }
+
+    /// A part of this budget that counts the [steps](Self::polls) that it is charged.
+    #[must_use]
+    pub fn metered_part(&self) -> Self {
+        Self::made(Limit { is_metered: true, ..Limit::default() }, Some(self.clone()))
     }
 
     /// A part of this budget that can be raised by itself.
@@ -225,8 +266,8 @@ impl Budget {
             });
             Limit {
                 steps: self.steps_left().map(|left| (left / shares as u64).max(1)),
-                deadline: deadline.map(|at| Deadline { at, watched: false }),
-                callback: None,
+                deadline: deadline.map(|at| Deadline::polled(at)),
+                ..Limit::default()
             }
         };
         let share = Self::made(limit, Some(self.clone()));
@@ -253,15 +294,17 @@ impl Budget {
         self.0.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// When it will be used up at the latest, if there is such a time.
+    /// When it will be used up at the latest, if there is such a time and shares divide the time until
+    /// then.
     fn deadline(&self) -> Option<Instant> {
-        let own = self.0.limit.deadline.map(|deadline| deadline.at);
+        let own = self.0.limit.deadline.filter(|deadline| deadline.shared_out);
+        let own = own.map(|deadline| deadline.at);
         let whole = self.0.whole.as_ref().and_then(Self::deadline);
         own.into_iter().chain(whole).min()
     }
 
-    /// How many polls are left, the one that finds it used up among them, if they are counted.
-    fn steps_left(&self) -> Option<u64> {
+    /// How many steps are left, the one that finds it used up among them, if they are limited.
+    pub fn steps_left(&self) -> Option<u64> {
         let own = self.0.limit.steps.map(|steps| steps.saturating_sub(self.polls()));
         let whole = self.0.whole.as_ref().and_then(Self::steps_left);
         own.into_iter().chain(whole).min()
@@ -270,17 +313,32 @@ impl Budget {
     fn made(limit: Limit, whole: Option<Self>) -> Self {
         let plain = limit.is_flag() && whole.is_none();
         let state = AtomicU8::new(if plain { UNLIMITED } else { LIMITED });
-        let (polls, shares) = (AtomicU64::new(0), Mutex::default());
-        let figures = Mutex::default();
-        Self(Arc::new(Shared { state, polls, limit, whole, shares, figures }))
+        let (polls, by_machine) = (AtomicU64::new(0), AtomicU8::new(UNLIMITED));
+        let (shares, figures) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Shared { state, polls, by_machine, limit, whole, shares, figures }))
     }
 
     /// Uses the budget up. The first reason stays.
     pub fn raise(&self, reason: StopReason) {
         // An error means that another reason came first, which is the one to keep.
-        let _ = self.0.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| {
+        let raised = self.0.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| {
             (state < FIRST_REASON).then_some(reason.state())
         });
+        if raised.is_ok() && reason != StopReason::Steps {
+            let mut whole = Some(self);
+            while let Some(Self(shared)) = whole {
+                let (by_machine, order) = (&shared.by_machine, Ordering::Relaxed);
+                let _ = by_machine.compare_exchange(UNLIMITED, reason.state(), order, order);
+                whole = shared.whole.as_ref();
+            }
+        }
+    }
+
+    /// Why the work that it was spent on can have another outcome on another machine, or at another time:
+    /// time, memory or an interrupt stopped it or a part of it.
+    pub fn irreproducible(&self) -> Option<StopReason> {
+        let known = StopReason::of_state(self.0.by_machine.load(Ordering::Relaxed));
+        known.or_else(|| self.stopped().filter(|reason| *reason != StopReason::Steps))
     }
 
     /// Whether to stop, and why. Cheap enough for a hot loop.
@@ -288,7 +346,19 @@ impl Budget {
     pub fn poll(&self) -> Option<StopReason> {
         match self.0.state.load(Ordering::Relaxed) {
             UNLIMITED => None,
-            state => self.look(state),
+            state => self.look(state, 1),
+        }
+    }
+
+    /// The same for work that costs as much as so many steps.
+    ///
+    /// # Errors
+    /// If the budget is used up, with the reason.
+    #[inline]
+    pub fn charge(&self, steps: u64) -> Result<(), StopReason> {
+        match self.0.state.load(Ordering::Relaxed) {
+            UNLIMITED => Ok(()),
+            state => self.look(state, steps).map_or(Ok(()), Err),
         }
     }
 
@@ -317,22 +387,22 @@ impl Budget {
         self.stopped().or_else(|| self.0.whole.as_ref()?.peek())
     }
 
-    /// How often it was polled. Only budgets with a limit on polls or a callback count, and a
-    /// budget counts no polls of its parts.
+    /// How many steps it was charged, those of its parts among them. Only budgets with a limit on steps or a
+    /// callback and [metered](Self::metered_part) ones count.
     pub fn polls(&self) -> u64 {
         self.0.polls.load(Ordering::Relaxed)
     }
 
     /// A poll that has more to look at than that nobody raised the flag of a budget without limits.
     #[cold]
-    fn look(&self, state: u8) -> Option<StopReason> {
+    fn look(&self, state: u8, charged: u64) -> Option<StopReason> {
         let Shared { polls, limit, whole, .. } = &*self.0;
-        let counted = limit.steps.is_some() || limit.callback.is_some();
-        let count = if counted { polls.fetch_add(1, Ordering::Relaxed) + 1 } else { 0 };
+        let before = if limit.counts() { polls.fetch_add(charged, Ordering::Relaxed) } else { 0 };
+        let count = before.saturating_add(charged);
         if let Some(reason) = StopReason::of_state(state) {
             return Some(reason);
         }
-        let outer = whole.as_ref().and_then(Self::poll);
+        let outer = whole.as_ref().and_then(|whole| whole.charge(charged).err());
         let passed = |deadline: Deadline| !deadline.watched && Instant::now() >= deadline.at;
         let reason = if outer.is_some() {
             outer
@@ -341,7 +411,7 @@ impl Budget {
         } else if limit.deadline.is_some_and(passed) {
             Some(StopReason::Timeout)
         } else {
-            let asked = limit.callback.as_ref().filter(|(every, _)| count.is_multiple_of(*every));
+            let asked = limit.callback.as_ref().filter(|(every, _)| count / every > before / every);
             asked.and_then(|(_, ask)| ask())
         };
         let reason = reason?;
@@ -498,5 +568,66 @@ mod tests {
         drop((first, second, third));
         whole.raise_shares(StopReason::Memory);
         assert_eq!(whole.poll(), Some(StopReason::Memory), "nobody else is there to stop");
+    }
+    #[test]
+    fn expensive_work_counts_as_several_steps() {
+        let budget = Budget::with_steps(10);
+        assert_eq!(budget.charge(4), Ok(()));
+        assert_eq!((budget.polls(), budget.steps_left()), (4, Some(6)));
+        assert_eq!(budget.charge(5), Ok(()));
+        assert_eq!(budget.poll(), Some(StopReason::Steps));
+        assert_eq!(Budget::new().charge(u64::MAX), Ok(()));
+        assert_eq!(budget.metered_part().charge(3), Err(StopReason::Steps));
+        let metered = Budget::new().metered_part();
+        assert_eq!((metered.charge(3), metered.poll(), metered.polls()), (Ok(()), None, 4));
+        assert_eq!(metered.steps_left(), None);
+    }
+
+    #[test]
+    fn a_callback_is_asked_as_often_as_steps_say() {
+        let asked = Arc::new(AtomicU64::new(0));
+        let counter = asked.clone();
+        let budget = Budget::with_callback(10, move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            None
+        });
+        for steps in [9, 2, 8, 1, 25, 4] {
+            assert_eq!(budget.charge(steps), Ok(()));
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), 3, "at 11, 20 and 45 of 49 steps");
+    }
+
+    #[test]
+    fn no_share_divides_the_time_until_a_backstop() {
+        let late = Instant::now() + Duration::from_secs(1000);
+        let part = Budget::new().part_with_backstop(Some(100), late);
+        assert_eq!(part.share(4).deadline(), None);
+        assert_eq!(part.share(4).steps_left(), Some(25));
+        assert_eq!(part.poll(), None);
+        let passed = Budget::new().part_with_backstop(Some(100), Instant::now());
+        assert_eq!(passed.share(4).poll(), Some(StopReason::Timeout));
+        // A limit on time is divided all the same.
+        let timed = Budget::watched(Some(late), None).part_with_backstop(None, late);
+        assert!(timed.share(4).deadline().is_some_and(|deadline| deadline < late));
+    }
+
+    #[test]
+    fn what_depends_on_the_machine_is_known() {
+        let whole = Budget::with_steps(100);
+        let (first, second) = (whole.share(2), whole.share(1));
+        let part = first.part_with_steps(1);
+        assert_eq!(part.poll(), Some(StopReason::Steps));
+        assert_eq!([&part, &first, &whole].map(Budget::irreproducible), [None; 3]);
+        let late = first.part_with_deadline(Instant::now());
+        assert_eq!(late.poll(), Some(StopReason::Timeout));
+        let timeout = Some(StopReason::Timeout);
+        assert_eq!([&late, &first, &whole].map(Budget::irreproducible), [timeout; 3]);
+        assert_eq!([&part, &second].map(Budget::irreproducible), [None; 2], "they went on");
+        assert_eq!(whole.stopped(), None);
+        whole.raise(StopReason::Memory);
+        assert_eq!(second.irreproducible(), Some(StopReason::Memory), "also before its next poll");
+        assert_eq!(whole.irreproducible(), timeout, "the first reason stays");
+        let spent = Budget::with_steps(1);
+        assert_eq!((spent.poll(), spent.irreproducible()), (Some(StopReason::Steps), None));
     }
 }
