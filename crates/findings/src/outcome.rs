@@ -78,6 +78,9 @@ pub struct CheckedFile {
     pub tallies: Vec<(FindingKind, Tally)>,
     /// Why questions were left open, each reason once.
     pub open: Vec<String>,
+    /// Whether a limit on time or memory or an interrupt ended the analysis, so that another run can give
+    /// another answer.
+    pub not_reproducible: bool,
     /// What was left out of the program wherever the rest suffices.
     pub left_out: Vec<String>,
     /// The kinds of which nothing is claimed, although they could be asked about.

@@ -36,6 +36,12 @@ fn merge(into: &mut ByField, from: &ByField) {
 }
 
 impl Accesses {
+    /// How many fields are accessed, as a measure of the work on them.
+    pub(crate) fn size(&self) -> u64 {
+        let fields = self.reads.len() + self.writes.len();
+        (fields + self.static_reads.len() + self.static_writes.len()) as u64
+    }
+
     fn note(&mut self, objects: &ObjectSet, field: Option<MemberId>, reads: bool, writes: bool) {
         if objects.is_empty() {
             return;

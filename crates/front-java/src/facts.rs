@@ -58,6 +58,9 @@ pub struct Facts {
     pub views: BTreeMap<MemberId, (MemberId, LockSide)>,
 }
 
+/// The work for each method that a kind of threads reaches.
+const STEPS_PER_METHOD: u64 = 2;
+
 impl Facts {
     /// What is true of a program.
     ///
@@ -73,8 +76,8 @@ impl Facts {
         }
         facts.find_once(world, found, budget)?;
         for &kind in &found.kinds {
-            budget.check()?;
             let runs = facts.reachable(&entries(found, kind));
+            budget.charge(1 + STEPS_PER_METHOD * runs.len() as u64)?;
             facts.runs.insert(kind, runs);
         }
         let initialisers: Vec<MemberId> = found.initialisers.values().copied().collect();
@@ -251,7 +254,7 @@ impl Facts {
             }
         }
         loop {
-            budget.check()?;
+            budget.charge(1 + (found.methods.len() + found.objects.len()) as u64)?;
             let before = (self.once.len(), self.single.len(), self.single_kinds.len());
             for &method in
                 found.methods.keys().filter(|one| !self.once.contains(one)).collect::<Vec<_>>()

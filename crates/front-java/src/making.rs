@@ -58,6 +58,9 @@ pub struct JavaModel {
     pub doubts: BTreeSet<String>,
 }
 
+/// The work for each question besides its model.
+const STEPS_PER_QUESTION: u64 = 100;
+
 /// Makes models and gives them away.
 pub(crate) struct ModelMaker<'s, 'a, 'e> {
     pub(crate) shared: &'s ModelFacts<'a>,
@@ -105,7 +108,7 @@ impl<'s, 'a, 'e> ModelMaker<'s, 'a, 'e> {
     ) {
         while let Some(one) = asked.get(*next) {
             heard(JavaStage::Models, *next, asked.len());
-            if budget.poll().is_some() {
+            if budget.charge(STEPS_PER_QUESTION).is_err() {
                 return;
             }
             // No question takes the time of all others.

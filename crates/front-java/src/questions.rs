@@ -143,7 +143,7 @@ fn of_program(world: &World, found: &PointsTo, facts: &Facts) -> Understood {
     if found.cut {
         understood.left.insert(format!(
             "what values can be was not found to the end, with {} methods looked at, so nothing is proved: \
-             the time limit was reached",
+             it may take half of what the limits leave",
             found.methods.len()
         ));
     }
@@ -187,10 +187,10 @@ fn asked(
     let mut uneven: BTreeMap<JavaSubject, bool> = BTreeMap::new();
     for (at, &first) in kinds.iter().enumerate() {
         for &second in &kinds[at..] {
-            budget.check()?;
             if first == second && facts.single_kinds.contains(&first) {
                 continue;
             }
+            budget.charge(1 + accesses[&first].size() + accesses[&second].size())?;
             let mut subjects = conflicting(&accesses[&first], &accesses[&second], &methods);
             if let (JavaBeginning::Client(class), Some(own)) = (beginning, &own) {
                 // What clients alone look at is theirs.

@@ -104,6 +104,7 @@ mod tests {
             ("(A6)", "a6"),
             ("--max-work", "max-work"),
             ("the limit on work was reached", "max-work"),
+            ("not reproducible", "not-reproducible"),
             ("cycle-3", "cycle-n"),
             ("rank 2", "rank"),
             ("property-lost-update", "property-name"),

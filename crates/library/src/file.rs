@@ -72,6 +72,8 @@ pub struct FileAnswer {
     pub from_cache: bool,
     /// What stopped the analysis before it was complete.
     pub stopped: Option<StopReason>,
+    /// Whether a limit was met that depends on the machine. Who gives the limits knows.
+    pub not_reproducible: bool,
     /// The answers that a part of the questions has, where only that was asked.
     pub part: Option<AllAnswers>,
     /// The same of a program in Java.
@@ -83,7 +85,15 @@ pub struct FileAnswer {
 impl FileAnswer {
     /// What was found in a model.
     fn of_model(checked: Checked, stopped: Option<StopReason>) -> Self {
-        Self { checked, from_cache: false, stopped, part: None, java_part: None, about: None }
+        Self {
+            checked,
+            from_cache: false,
+            stopped,
+            not_reproducible: false,
+            part: None,
+            java_part: None,
+            about: None,
+        }
     }
 
     /// What was found in a program in Java.
@@ -369,13 +379,14 @@ impl Loaded {
         };
         let cache = cache.map(|(store, build)| (store, key(build)));
         if let Some((store, key)) = &cache
-            && let Some(checked) = get(*store, key, program, &self.goals, budget)
+            && let Some((checked, _)) = get(*store, key, program, &self.goals, budget)
         {
             let known = FileAnswer::of_model(checked, None);
             return Some(Ok(FileAnswer { from_cache: true, ..known }));
         }
         let options = self.options(options);
-        let checked = match check_goals(program, &self.goals, &options, budget, progress) {
+        let metered = budget.metered_part();
+        let checked = match check_goals(program, &self.goals, &options, &metered, progress) {
             Ok(checked) => checked,
             Err(bug) => return Some(Err(bug)),
         };
@@ -385,7 +396,7 @@ impl Loaded {
             && stopped.is_none()
             && checked.faults.is_empty()
         {
-            put(*store, key, &checked, program);
+            put(*store, key, &checked, program, metered.polls());
         }
         Some(Ok(FileAnswer::of_model(checked, stopped)))
     }
@@ -503,6 +514,7 @@ impl Loaded {
             known: Vec::new(),
             tallies: checked.tallies,
             open: checked.open,
+            not_reproducible: false,
             left_out,
             not_asked: checked.not_asked,
             nothing_shared: checked.nothing_shared,

@@ -168,11 +168,11 @@ pub fn write_answers(
 
 /// The page for the browser about a check.
 pub fn page_of_checks(checks: &Checks<'_>) -> String {
-    let RunSettings { options, seconds_for_data, exit, .. } = checks.settings;
+    let RunSettings { options, limits_for_data, exit, .. } = checks.settings;
     let meta = Meta {
         options,
         complaints: &checks.complaints,
-        seconds_for_data,
+        limits_for_data,
         other_files: checks.other_files,
         exit,
         ..Meta::new("Selvedge", env!("CARGO_PKG_VERSION"))
@@ -237,6 +237,7 @@ fn checked_file(answers: &Answers<'_>) -> CheckedFile {
         known: Vec::new(),
         tallies: checked.tallies,
         open: checked.open,
+        not_reproducible: false,
         left_out: left_out.clone(),
         not_asked: Vec::new(),
         nothing_shared: *nothing_shared,

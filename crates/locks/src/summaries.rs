@@ -151,6 +151,9 @@ const FACTS_PER_POINT: u64 = 32;
 /// How many facts are processed, or compared with each other, between two polls of the budget.
 const POLLED: u32 = 256;
 
+/// How many comparisons of tuples count as one step of work.
+const COMPARISONS_PER_STEP: u64 = 8;
+
 /// Facts that are to be processed: the shortest first, of these the oldest. Almost all are short, and those of
 /// one length are a list.
 #[derive(Default)]
@@ -254,7 +257,7 @@ impl<'a, F: Following> Summaries<'a, F> {
             let Some(id) = self.queue.pop() else { return Ok(None) };
             self.polled = self.polled.wrapping_add(1);
             if self.polled.is_multiple_of(POLLED) {
-                self.budget.check().map_err(Unknown::Stopped)?;
+                self.budget.charge(u64::from(POLLED)).map_err(Unknown::Stopped)?;
                 let (facts, limit) = (self.facts.len() as u64, self.limit);
                 if facts > limit && facts > FACTS_PER_POINT.saturating_mul(self.points) {
                     return Err(Unknown::Tuples { limit });
@@ -318,7 +321,7 @@ impl<'a, F: Following> Summaries<'a, F> {
     fn count_comparison(&mut self) -> bool {
         self.compared = self.compared.wrapping_add(1);
         if self.stopped.is_none() && self.compared.is_multiple_of(POLLED) {
-            self.stopped = self.budget.poll();
+            self.stopped = self.budget.charge(u64::from(POLLED) / COMPARISONS_PER_STEP).err();
         }
         self.stopped.is_some()
     }

@@ -361,10 +361,10 @@ impl<'a> Lowering<'a> {
         let entry = self.entry_of(start);
         let mut next = 0;
         while next < self.contexts.len() {
-            if let Some(reason) = budget.poll() {
-                return Err(LowerError::Stopped(reason));
-            }
+            let before = self.rules.len();
             self.expand(next as u32).map_err(LowerError::NotNested)?;
+            // Contexts differ in size.
+            budget.charge(1 + (self.rules.len() - before) as u64).map_err(LowerError::Stopped)?;
             next += 1;
         }
         self.first_rule.push(self.rules.len() as u32);

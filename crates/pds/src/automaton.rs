@@ -350,7 +350,7 @@ fn shortest_word<N: Copy + Ord>(
     }
     while let Some(at) = queue.pop_front() {
         if at.is_multiple_of(POLL_EVERY)
-            && let Some(reason) = budget.poll()
+            && let Err(reason) = budget.charge(1 + at.min(POLL_EVERY) as u64)
         {
             return Err(reason);
         }

@@ -73,7 +73,7 @@ pub fn post_star<L, R: Recorder<PostReason>>(
     let mut next = 0;
     while next < saturation.arena.len() {
         if next % POLL_EVERY == 0
-            && let Some(reason) = budget.poll()
+            && let Err(reason) = budget.charge(1 + next.min(POLL_EVERY) as u64)
         {
             return Err(reason);
         }

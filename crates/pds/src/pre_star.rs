@@ -64,7 +64,7 @@ pub fn pre_star<L, R: Recorder<PreReason>>(
     let mut next = 0;
     while next < saturation.arena.len() {
         if next % POLL_EVERY == 0
-            && let Some(reason) = budget.poll()
+            && let Err(reason) = budget.charge(1 + next.min(POLL_EVERY) as u64)
         {
             return Err(reason);
         }

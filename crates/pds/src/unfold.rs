@@ -63,7 +63,7 @@ pub fn unfold<L, E: From<StopReason>>(
     while let Some((entry, head)) = summaries.pending.pop() {
         // Also before the first one: there can be many systems, and each of them small.
         if looks.is_multiple_of(POLL_EVERY) {
-            budget.check()?;
+            budget.charge(1 + looks.min(POLL_EVERY) as u64)?;
         }
         looks += 1;
         let range = if let Some(known) = rules.get(&head) {

@@ -218,7 +218,7 @@ impl Product {
             while let Some((pair, leaving)) = stack.last_mut() {
                 let pair = *pair;
                 if looks.is_multiple_of(POLL_EVERY) {
-                    budget.check()?;
+                    budget.charge(1 + looks.min(POLL_EVERY) as u64)?;
                 }
                 looks += 1;
                 if let Some((transition, next)) = leaving.pop() {

@@ -320,7 +320,7 @@ impl<'d, D: WeightDomain, H: History<D::Weight>> Facts<'d, D, H> {
         budget: &Budget,
     ) -> Result<Option<(FactId, Fact, D::Weight)>, Stopped<D::Error>> {
         if self.taken.is_multiple_of(POLL_EVERY)
-            && let Some(reason) = budget.poll()
+            && let Err(reason) = budget.charge(1 + self.taken.min(POLL_EVERY) as u64)
         {
             return Err(Stopped::Budget(reason));
         }

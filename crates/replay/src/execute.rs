@@ -196,7 +196,7 @@ pub(crate) fn run_with(
     for (index, step) in witness.steps.iter().enumerate() {
         // What an engine has found before a limit is found: only long witnesses are cut short.
         if (index + 1).is_multiple_of(POLL_EVERY)
-            && let Some(reason) = budget.poll()
+            && let Err(reason) = budget.charge(1 + (index + 1).min(POLL_EVERY) as u64)
         {
             return Err(ReplayError::open(index, Unknown::Stopped(reason)));
         }

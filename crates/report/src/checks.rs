@@ -33,12 +33,21 @@ pub struct Checks<'a> {
 pub struct RunSettings<'a> {
     /// The options in words.
     pub options: &'a str,
-    /// How many seconds each file with data had, if nobody set a limit.
-    pub seconds_for_data: Option<u64>,
+    /// The limits of each file with data, if the user set none.
+    pub limits_for_data: Option<DefaultLimits>,
     /// The exit code, where it is known.
     pub exit: Option<u8>,
     /// The largest memory use that was seen, in bytes, where it is known.
     pub peak_memory: Option<u64>,
+}
+
+/// The limits that a file has by default.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DefaultLimits {
+    /// The steps of work.
+    pub work: u64,
+    /// The seconds after which it ends on a machine that is too slow for that.
+    pub seconds: u64,
 }
 
 /// The numbers of a run.

@@ -4,15 +4,35 @@
 //! # Invariants
 //! 1. Names of the model are escaped ([`visible`]) in everything that is meant for the screen.
 
+use crate::checks::DefaultLimits;
 use crate::escape::visible;
 use selvedge_findings::reason::waits;
-use selvedge_findings::{Finding, FindingKind};
+use selvedge_findings::{CheckedFile, Finding, FindingKind};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
     Access, AccessKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuestion, Program,
     Question, Resource, Restriction, StepKind, Target, ThreadId, TraceStep, UnitRole,
 };
 use std::fmt::Display;
+
+/// Why questions of a file were left open, and whether another run can give another answer.
+pub(crate) fn open_reasons(file: &CheckedFile) -> Vec<String> {
+    let mut reasons = file.open.clone();
+    reasons.extend(file.not_reproducible.then(|| NOT_REPRODUCIBLE.to_owned()));
+    reasons
+}
+
+/// What a limit that depends on the machine means.
+const NOT_REPRODUCIBLE: &str =
+    "not reproducible: limits on time and memory cut off more or less from run to run";
+
+/// The limits that files with data have by default.
+pub(crate) fn default_limits(DefaultLimits { work, seconds }: DefaultLimits) -> String {
+    format!(
+        "files with data had {work} steps of work each, and {seconds} s at most; --max-work sets another \
+         limit"
+    )
+}
 
 /// `3 locks`, `1 lock`, `2 queries`.
 pub fn count(number: usize, singular: &str) -> String {

@@ -28,6 +28,7 @@
 //! | `findings[].next` | with a race, a deadlock or a dead end only: the steps that the threads are about to take at the end; `waits_for` says what keeps a thread from its step |
 //! | `files[].tallies` | by rule: `questions`, `violated`, `safe`, `unknown` |
 //! | `files[].open` | why questions were left open, each reason once |
+//! | `files[].not_reproducible` | only if it is true: a limit on time or memory or an interrupt ended the analysis, so another run can give another answer |
 //! | `files[].claims` | for programs in Java: what was asked and what is assumed, in words |
 //! | `files[].left_out` | what was left out of the program wherever the rest suffices for a proof, if something was |
 //! | `files[].not_asked` | of which kinds of findings nothing is claimed, and which command asks about them, if there are such |
@@ -120,6 +121,9 @@ fn write_file(file: &CheckedFile, witnesses: Witnesses, out: &mut dyn Write) -> 
     }
     if file.nothing_shared {
         writeln!(out, "\"nothing_shared\":true,")?;
+    }
+    if file.not_reproducible {
+        writeln!(out, "\"not_reproducible\":true,")?;
     }
     write!(out, "\"open\":{}}}", json(&file.open)?)
 }
@@ -305,6 +309,8 @@ struct Stats {
     unknown: usize,
     other_files: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
+    work_for_data: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     seconds_for_data: Option<u64>,
     seconds: f64,
     peak_memory_bytes: Option<u64>,
@@ -313,6 +319,7 @@ struct Stats {
 impl Stats {
     fn new(checks: &Checks<'_>) -> Self {
         let totals = checks.totals();
+        let limits = checks.settings.limits_for_data;
         Self {
             files: checks.files.len(),
             questions: totals.tally.questions,
@@ -323,7 +330,8 @@ impl Stats {
             vacuous: totals.tally.vacuous,
             unknown: totals.tally.unknown,
             other_files: checks.other_files,
-            seconds_for_data: checks.settings.seconds_for_data,
+            work_for_data: limits.map(|limits| limits.work),
+            seconds_for_data: limits.map(|limits| limits.seconds),
             seconds: checks.elapsed.as_secs_f64(),
             peak_memory_bytes: checks.settings.peak_memory,
         }

@@ -11,7 +11,8 @@ use crate::answers::BLOCKED_OVER_CHANNELS;
 use crate::causes;
 use crate::checks::{Checks, Totals};
 use crate::describe::{
-    self, NOTHING_SHARED, count, finding_name, kind_name, list, proved, restrictions,
+    self, NOTHING_SHARED, count, default_limits, finding_name, kind_name, list, proved,
+    restrictions,
 };
 use crate::escape::visible;
 use crate::fit::wrap_lines;
@@ -172,7 +173,8 @@ fn summary(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
         let _ = writeln!(out, "  … and {} more", ranked.len() - listed.len());
     }
     let is_open = |file: &&CheckedFile| {
-        !file.open.is_empty() || file.tallies.iter().any(|(_, tally)| tally.unknown > 0)
+        !describe::open_reasons(file).is_empty()
+            || file.tallies.iter().any(|(_, tally)| tally.unknown > 0)
     };
     let open: Vec<&CheckedFile> = checks.files.iter().filter(is_open).collect();
     for file in &open[..open.len().min(NAMED)] {
@@ -213,7 +215,8 @@ fn unknown(out: &mut String, file: &CheckedFile, terminal: Terminal) {
         let _ = writeln!(out, "{}: {word}", name(file, terminal));
     }
     let number: usize = file.tallies.iter().map(|(_, tally)| tally.unknown).sum();
-    let why = file.open.iter().map(|why| visible(why).into_owned()).collect::<Vec<_>>();
+    let why = describe::open_reasons(file);
+    let why: Vec<_> = why.iter().map(|why| visible(why)).collect();
     let text = format!("{}: {}", count(number, "question"), why.join("; "));
     let text = fill(&text, terminal.width.saturating_sub(11));
     let _ = write!(out, "  {word}  {}", text.trim_start());
@@ -417,8 +420,8 @@ fn totals(out: &mut String, checks: &Checks<'_>, terminal: Terminal) {
     if checks.other_files > 0 {
         let _ = writeln!(out, "{} of other kinds", count(checks.other_files, "file"));
     }
-    if let Some(seconds) = checks.settings.seconds_for_data {
-        let text = format!("files with data had {seconds} s each; --timeout sets another limit");
+    if let Some(limits) = checks.settings.limits_for_data {
+        let text = default_limits(limits);
         out.push_str(fill(&text, terminal.width).trim_start());
     }
     let mut silent = Vec::new();

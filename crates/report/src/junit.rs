@@ -18,7 +18,9 @@
 
 use crate::causes::sentences;
 use crate::checks::{Checks, Standing, all_findings};
-use crate::describe::{NOTHING_SHARED, count, finding_name, kind_name, not_asked, proved};
+use crate::describe::{
+    NOTHING_SHARED, count, finding_name, kind_name, not_asked, open_reasons, proved,
+};
 use crate::escape::visible;
 use crate::findings_text::render_finding;
 use crate::interleaving::Detail;
@@ -68,7 +70,7 @@ fn suite(file: &CheckedFile) -> TestSuite {
                 suite.add_test_case(passed);
             }
             (unknown, _) => {
-                let why = file.open.join("; ");
+                let why = open_reasons(file).join("; ");
                 let message = format!("{} left open: {why}", count(unknown, "question"));
                 suite.add_test_case(case(&file.file, &name, error("unknown", &message)));
             }
@@ -89,9 +91,10 @@ fn suite(file: &CheckedFile) -> TestSuite {
 
 /// The test of a file about which there is no question of a kind of finding.
 fn without_question(file: &CheckedFile) -> Option<TestCase> {
-    if !file.open.is_empty() {
+    let why = open_reasons(file);
+    if !why.is_empty() {
         // Which states can be reached is a question about no kind.
-        let status = error("unknown", &file.open.join("; "));
+        let status = error("unknown", &why.join("; "));
         Some(case(&file.file, "everything is known", status))
     } else if file.nothing_shared {
         Some(case(&file.file, NOTHING_SHARED, TestCaseStatus::success()))

@@ -62,7 +62,7 @@ pub mod witness_dot;
 
 pub use answers::{Answers, Asked, AskedFormula, Counts, Patterns, Projection, Reach, Sought};
 pub use branching_json::{BranchingEntry, BranchingRun};
-pub use checks::{Checks, RunSettings};
+pub use checks::{Checks, DefaultLimits, RunSettings};
 pub use diagnostic::Source;
 pub use fit::wrap_lines;
 pub use interleaving::Detail;

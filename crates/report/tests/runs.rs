@@ -40,6 +40,7 @@ fn found(
         known: Vec::new(),
         tallies: checked.tallies,
         open: checked.open,
+        not_reproducible: false,
         left_out: Vec::new(),
         not_asked: Vec::new(),
         nothing_shared: false,

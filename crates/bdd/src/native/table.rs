@@ -59,6 +59,9 @@ pub(super) struct Table {
 /// How many steps of operations there are between two looks at the budget.
 const POLL_EVERY: u32 = 1 << 12;
 
+/// How many steps of operations count as one step of work.
+const TICKS_PER_STEP: u32 = 64;
+
 impl Table {
     /// A table of at most `limit` nodes; [`Table::tick`] fails when the budget is used up.
     pub(super) fn new(limit: usize, budget: Budget) -> Self {
@@ -96,7 +99,11 @@ impl Table {
     #[inline]
     pub(super) fn tick(&mut self) -> Result<(), Exhausted> {
         self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks.is_multiple_of(POLL_EVERY) { self.check() } else { Ok(()) }
+        if self.ticks.is_multiple_of(POLL_EVERY) {
+            Ok(self.budget.charge(u64::from(POLL_EVERY / TICKS_PER_STEP))?)
+        } else {
+            Ok(())
+        }
     }
 
     /// Fails when the budget is used up.

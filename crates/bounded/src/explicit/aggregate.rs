@@ -122,7 +122,7 @@ impl<'p> Aggregates<'p> {
         };
         for (at, shared) in initial.into_iter().enumerate() {
             if at.is_multiple_of(POLL_EVERY) {
-                budget.check()?;
+                budget.charge(1 + at.min(POLL_EVERY) as u64)?;
             }
             space.insert(Aggregate { shared, sets: sets.clone() });
         }

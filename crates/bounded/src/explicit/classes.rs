@@ -108,7 +108,7 @@ fn alike(
         let mut refined = Vec::with_capacity(classes.len());
         for (at, edges) in edges.iter().enumerate() {
             if at % POLL_EVERY == 0 {
-                budget.check()?;
+                budget.charge(1 + at.min(POLL_EVERY) as u64)?;
             }
             let class =
                 |&(kind, to): &(u32, Option<NodeId>)| (kind, to.map(|to| classes[to.index()]));

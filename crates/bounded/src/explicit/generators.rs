@@ -262,7 +262,7 @@ impl Proof<'_, '_> {
         let firsts: Vec<Top> = threads.iter().map(first).collect();
         for (count, shared) in self.expansion.initial()?.into_iter().enumerate() {
             if count % POLL_EVERY == 0 {
-                budget.check().map_err(Failed::Stopped)?;
+                budget.charge(1 + count.min(POLL_EVERY) as u64).map_err(Failed::Stopped)?;
             }
             let view = self.view(shared, &firsts)?;
             for thread in 0..threads.len() {
@@ -272,7 +272,7 @@ impl Proof<'_, '_> {
         let mut count = 0;
         while let Some((thread, view, entry)) = self.work.pop() {
             if count % POLL_EVERY == 0 {
-                budget.check().map_err(Failed::Stopped)?;
+                budget.charge(1 + count.min(POLL_EVERY) as u64).map_err(Failed::Stopped)?;
             }
             count += 1;
             if count > MOST_FACTS {

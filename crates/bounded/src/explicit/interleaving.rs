@@ -142,7 +142,7 @@ impl<'p> Interleaving<'p> {
         };
         for (at, shared) in space.expansion.initial()?.into_iter().enumerate() {
             if at.is_multiple_of(POLL_EVERY) {
-                budget.check()?;
+                budget.charge(1 + at.min(POLL_EVERY) as u64)?;
             }
             let (state, _) = space.configurations.insert(shared, &at_first);
             space.look_at(state);

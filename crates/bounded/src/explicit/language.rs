@@ -182,7 +182,7 @@ fn subset(small: &Automaton, large: &Automaton, budget: &Budget) -> Result<bool,
     while let Some((left, right)) = pairs.pop() {
         count += 1;
         if count.is_multiple_of(POLL_EVERY) {
-            budget.check()?;
+            budget.charge(1 + count.min(POLL_EVERY) as u64)?;
         }
         let (left, right) = (&small.states[left as usize], &large.states[right as usize]);
         if left.accepting && !right.accepting {
@@ -245,7 +245,7 @@ fn minimize(automaton: Automaton, budget: &Budget) -> Result<Automaton, StopReas
         let mut next = Vec::with_capacity(classes.len());
         for (at, (state, &class)) in automaton.states.iter().zip(&classes).enumerate() {
             if at.is_multiple_of(POLL_EVERY) {
-                budget.check()?;
+                budget.charge(1 + at.min(POLL_EVERY) as u64)?;
             }
             let moves = state.moves.iter().map(|&(symbol, to)| (symbol, classes[to as usize]));
             let number = numbers.len() as u32;

@@ -237,7 +237,7 @@ impl<'p> ExplicitSearch<'p> {
         }
         self.run = match self.rebuilt(&self.budget.clone()) {
             Err(Failure::Unknown(Unknown::Stopped(_))) => {
-                self.rebuilt(&Budget::with_steps(LAST_POLLS))?
+                self.rebuilt(&Budget::with_steps(LAST_WORK))?
             }
             run => run?,
         };
@@ -435,12 +435,16 @@ impl<'p> ExplicitSearch<'p> {
 /// How many states are looked at between two looks at the budget.
 const POLL_EVERY: u32 = 1024;
 
-/// How often the budget may be looked at while a run is rebuilt after a limit was met: a moment.
-const LAST_POLLS: u64 = 256;
+/// The work that rebuilding a run may take after a limit was met: a moment.
+const LAST_WORK: u64 = 256 * POLL_EVERY as u64;
 
 /// Looks at the budget now and then.
 fn poll(budget: &Budget, count: u32) -> Result<(), StopReason> {
-    if count.is_multiple_of(POLL_EVERY) { budget.check() } else { Ok(()) }
+    if count.is_multiple_of(POLL_EVERY) {
+        budget.charge(1 + count.min(POLL_EVERY) as u64)
+    } else {
+        Ok(())
+    }
 }
 
 /// Whether a view is shown by one of the states that were not compared with it yet.

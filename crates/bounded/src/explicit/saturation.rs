@@ -147,7 +147,7 @@ impl Saturation {
         let mut next = 0;
         while next < this.transitions.len() {
             if next % POLL_EVERY == 0 {
-                budget.check()?;
+                budget.charge(1 + next.min(POLL_EVERY) as u64)?;
             }
             this.process(expansion, thread, next as u32)?;
             next += 1;
@@ -255,7 +255,7 @@ impl Saturation {
         let mut operations = Vec::new();
         while let Some(task) = work.pop() {
             if (operations.len() + 1).is_multiple_of(POLL_EVERY) {
-                budget.check()?;
+                budget.charge(1 + (operations.len() + 1).min(POLL_EVERY) as u64)?;
             }
             if operations.len() + work.len() > LONGEST_RUN {
                 let steps = (operations.len() + work.len()) as u64;

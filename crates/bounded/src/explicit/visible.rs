@@ -130,7 +130,7 @@ pub fn combinations<T: Copy>(
     let mut combination = Vec::with_capacity(tops.len());
     for count in 0usize.. {
         if count.is_multiple_of(POLL_EVERY) {
-            budget.check()?;
+            budget.charge(1 + count.min(POLL_EVERY) as u64)?;
         }
         combination.clear();
         combination.extend(tops.iter().zip(&which).map(|(tops, &at)| tops[at]));

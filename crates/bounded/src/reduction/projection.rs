@@ -142,7 +142,7 @@ fn common_heads(
     let mut at = 0;
     while at < pairs.len() {
         if at.is_multiple_of(POLL_EVERY) {
-            budget.check()?;
+            budget.charge(1 + at.min(POLL_EVERY) as u64)?;
         }
         let (left, right) = pairs[at];
         for &(symbol, id) in a.outgoing(left) {
@@ -167,7 +167,7 @@ fn common_heads(
     let mut looks = 0usize;
     while let Some(at) = pending.pop() {
         if looks.is_multiple_of(POLL_EVERY) {
-            budget.check()?;
+            budget.charge(1 + looks.min(POLL_EVERY) as u64)?;
         }
         looks += 1;
         for &before in &entering[at] {

@@ -75,7 +75,7 @@ pub fn final_configurations(
     }
     for symbol in 0..single.pds.symbols {
         if symbol.is_multiple_of(POLL_EVERY) {
-            budget.check().map_err(Unknown::Stopped)?;
+            budget.charge(1 + symbol.min(POLL_EVERY) as u64).map_err(Unknown::Stopped)?;
         }
         automaton.add_transition(below, Symbol::from_index(symbol), below);
     }

@@ -304,7 +304,7 @@ impl Body {
             changed = false;
             for (looks, branch) in self.branches.iter().rev().enumerate() {
                 if looks.is_multiple_of(POLL_EVERY) {
-                    budget.check()?;
+                    budget.charge(1 + looks.min(POLL_EVERY) as u64)?;
                 }
                 let mut before = match branch.way {
                     Way::Go(target) | Way::Call { target, .. } => self.live[target].clone(),
@@ -418,7 +418,7 @@ pub(super) fn atomic_depth(
         let mut work = vec![(0, 0, control.bodies[0].entry, 0)];
         while let Some(fact) = work.pop() {
             if looks.is_multiple_of(POLL_EVERY) {
-                budget.check()?;
+                budget.charge(1 + looks.min(POLL_EVERY) as u64)?;
             }
             looks += 1;
             if !reached.insert(fact) {

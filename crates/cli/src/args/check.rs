@@ -107,7 +107,8 @@ pub struct CheckArgs {
     #[arg(long, value_enum, value_name = "PARTS")]
     pub add_units: Option<AddedUnitChoice>,
     /// Stop after this time, over all files, each of which has its share; undecided questions are
-    /// unknown [default: 60 for each file with data, 45 for each program in Java, nothing for the others].
+    /// unknown. Without it, files with data and programs in Java have a default limit on work, and end
+    /// after 600 seconds each.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
     /// Stop above this much memory with the files that are being analysed; undecided questions are
@@ -115,7 +116,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub memory: Option<u64>,
     /// Stop with each file after this much work, counted in steps of the analysis; undecided questions
-    /// are unknown. Unlike time it is the same on every machine.
+    /// are unknown. Unlike time it is the same on every machine [default: 20,000,000 for each file with
+    /// data, 60,000,000 for each program in Java, nothing for the others, and nothing with --timeout].
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_work: Option<u64>,
     /// Give up a question whose decision diagrams need more nodes than this; it is unknown then.

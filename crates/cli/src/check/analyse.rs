@@ -24,6 +24,7 @@ use selvedge_library::java::{JavaPart, JavaProgram};
 use selvedge_library::shard::join::JoinedFile;
 use selvedge_library::shard::{FilePart, Shard};
 use selvedge_library::{CheckOptions, Fixes, Text};
+use selvedge_report::DefaultLimits;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -37,12 +38,8 @@ pub struct Analysis<'a> {
     pub task: Task<'a>,
     /// What the run may cost.
     pub budget: &'a Budget,
-    /// How many steps the analysis of one file may take.
-    pub work: Option<u64>,
-    /// How long the analysis of a file with data may take, and of a program in Java, if the run has no limit
-    /// of its own.
-    pub time_for_data: Option<Duration>,
-    pub time_for_java: Option<Duration>,
+    /// What the analysis of one file may cost.
+    pub limits: FileLimits,
     /// Where answers are kept.
     pub cache: Option<&'a Cache>,
     /// How many files are analysed at once.
@@ -51,6 +48,61 @@ pub struct Analysis<'a> {
     pub progress: bool,
     /// How programs in Java are run under the interleavings of their findings, if they are.
     pub confirm: Option<&'a JavaArgs>,
+}
+
+/// The work that the analysis of a file with data may take, unless the user sets a limit. Chosen for this
+/// version so that the slowest input that was measured takes less than 60 seconds of processor time; a step
+/// takes 1 to 2 microseconds there.
+pub const WORK_FOR_DATA: u64 = 20_000_000;
+/// The same of a program in Java, where a step takes 0.3 to 0.8 microseconds.
+pub const WORK_FOR_JAVA: u64 = 60_000_000;
+/// A file with a default limit on work ends after this time: ten times what that work is meant to take.
+pub const BACKSTOP: Duration = Duration::from_mins(10);
+
+/// What the analysis of one file may cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileLimits {
+    /// The limit on work that the user sets.
+    work: Option<u64>,
+    /// Whether files have default limits: the user sets no limit on time.
+    has_defaults: bool,
+}
+
+impl FileLimits {
+    /// The limits of a run with these limits of the user.
+    pub fn new(work: Option<u64>, timeout: Option<Duration>) -> Self {
+        Self { work, has_defaults: timeout.is_none() }
+    }
+
+    /// The part of a budget for a file.
+    fn part(&self, file: &Loaded, share: &Budget) -> Budget {
+        let default = self.default_for(file);
+        let steps = self.work.or(default);
+        let backstop = default.and_then(|_| Instant::now().checked_add(BACKSTOP));
+        match (steps, backstop) {
+            (steps, Some(backstop)) => share.part_with_backstop(steps, backstop),
+            (Some(steps), None) => share.part_with_steps(steps),
+            (None, None) => share.clone(),
+        }
+    }
+
+    /// The work that a file may take by default. Files in which nothing is searched for have no limit.
+    fn default_for(&self, file: &Loaded) -> Option<u64> {
+        let work = if file.java.is_some() {
+            Some(WORK_FOR_JAVA)
+        } else {
+            file.goals.may_be_long().then_some(WORK_FOR_DATA)
+        };
+        work.filter(|_| self.has_defaults)
+    }
+
+    /// The limits of each file with data, if one of them has the default limit.
+    pub fn for_data(&self, loaded: &[Loaded]) -> Option<DefaultLimits> {
+        let has_data = |file: &&Loaded| file.program.is_some() && file.java.is_none();
+        let default = loaded.iter().filter(has_data).find_map(|file| self.default_for(file));
+        let work = default.filter(|_| self.work.is_none())?;
+        Some(DefaultLimits { work, seconds: BACKSTOP.as_secs() })
+    }
 }
 
 /// What to do with the questions.
@@ -75,6 +127,8 @@ pub struct PartAnswers {
     pub java: Option<JavaPart>,
     /// Whether a limit was met.
     pub stopped: bool,
+    /// Whether one was met that depends on the machine.
+    pub not_reproducible: bool,
 }
 
 /// What became of the files.
@@ -114,10 +168,16 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 let part = FilePart { shard, identity: &identities[number] };
                 model.check_part(options, &part, budget, &mut note)
             }
-            Task::Joined(files) => joined(&files[number], options, budget),
+            Task::Joined(files) => joined(&files[number], options, budget).map(|answer| {
+                let not_reproducible = files[number].not_reproducible;
+                answer.map(|answer| FileAnswer { not_reproducible, ..answer })
+            }),
         };
         // A bug that one file meets is the result of that file.
-        let new = contain(work).unwrap_or_else(|bug| Some(Err(bug)));
+        let mut new = contain(work).unwrap_or_else(|bug| Some(Err(bug)));
+        if let Some(Ok(answer)) = &mut new {
+            answer.not_reproducible |= budget.irreproducible().is_some();
+        }
         let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
         let better = match (&answers[at], &new) {
             (Some(Ok(known)), Some(Ok(new))) => new.open() <= known.open(),
@@ -139,16 +199,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 let Some(&file) = files.get(at) else { break };
                 // As many files as jobs have the time at once.
                 let share = analysis.budget.share((files.len() - at).div_ceil(jobs));
-                let time = match &models[file].java {
-                    Some(_) => analysis.time_for_java,
-                    None => analysis.time_for_data.filter(|_| models[file].goals.may_be_long()),
-                };
-                let deadline = time.and_then(|time| Instant::now().checked_add(time));
-                let share = deadline.map_or(share.clone(), |at| share.part_with_deadline(at));
-                match analysis.work {
-                    Some(steps) => analyse(file, &share.part_with_steps(steps)),
-                    None => analyse(file, &share),
-                }
+                analyse(file, &analysis.limits.part(models[file], &share));
             }
         };
         std::thread::scope(|workers| {
@@ -168,8 +219,8 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
         // The last files of a pass have all the time that is left, so each pass leaves fewer.
         while !files.is_empty() {
             pass(&files);
-            // Without a limit of the run, no file can have more time than it had.
-            if analysis.budget.stopped().is_some() || analysis.time_for_data.is_some() {
+            // Without a limit on the time of the run, no file can have more than it had.
+            if analysis.budget.stopped().is_some() || analysis.limits.has_defaults {
                 break;
             }
             let answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -188,6 +239,7 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 mut checked,
                 from_cache,
                 stopped,
+                not_reproducible,
                 part,
                 java_part: java,
                 about,
@@ -197,18 +249,30 @@ pub fn analyse(loaded: &[Loaded], analysis: &Analysis<'_>) -> Analysed {
                 }
                 let stopped = stopped.is_some();
                 let part = part.or_else(|| java.as_ref().map(|_| AllAnswers::default()));
-                let part =
-                    part.map(|part| PartAnswers { number, answers: Ok(part), java, stopped });
+                let part = part.map(|part| PartAnswers {
+                    number,
+                    answers: Ok(part),
+                    java,
+                    stopped,
+                    not_reproducible,
+                });
                 analysed.parts.extend(part);
                 analysed.from_cache += usize::from(from_cache);
                 let said = file.afterwards(&checked).into_iter();
                 analysed.warnings.extend(said.map(|said| (file.text.clone(), said)));
-                analysed.files.push(file.report_about(checked, about));
+                let checked = file.report_about(checked, about);
+                analysed.files.push(CheckedFile { not_reproducible, ..checked });
             }
             Some(Err(bug)) => {
                 analysed.bugs.push(format!("{}: {bug}", file.text.name));
                 let (answers, java) = (Err(bug.0), None);
-                analysed.parts.push(PartAnswers { number, answers, java, stopped: false });
+                analysed.parts.push(PartAnswers {
+                    number,
+                    answers,
+                    java,
+                    stopped: false,
+                    not_reproducible: false,
+                });
             }
             None => analysed.bugs.push(format!("{}: it was not analysed", file.text.name)),
         }
@@ -258,6 +322,30 @@ mod tests {
     use selvedge_base::Id;
     use selvedge_program::NodeId;
 
+    #[test]
+    fn files_that_can_take_long_have_default_limits() {
+        let data = "int 0..3 : x; process A { main { x = 1; assert(x == 1); } }";
+        let events = "var : x; process A { main { write x; } }";
+        let [data, events] = [("data.eml", data), ("events.eml", events)]
+            .map(|(name, text)| Loaded::new(Text::new(name, text), true));
+        let left = |limits: FileLimits, file: &Loaded| {
+            limits.part(file, &Budget::new()).share(1).steps_left()
+        };
+        let time = Some(Duration::from_secs(5));
+        for (work, timeout, expected) in [
+            (None, None, (Some(WORK_FOR_DATA), None)),
+            (None, time, (None, None)),
+            (Some(7), None, (Some(7), Some(7))),
+            (Some(7), time, (Some(7), Some(7))),
+        ] {
+            let limits = FileLimits::new(work, timeout);
+            assert_eq!((left(limits, &data), left(limits, &events)), expected);
+            let said = limits.for_data(&[data.clone(), events.clone()]);
+            assert_eq!(said.is_some(), expected.0 == Some(WORK_FOR_DATA));
+            assert_eq!(limits.for_data(std::slice::from_ref(&events)), None);
+        }
+    }
+
     /// The file that meets a bug of ours has no result, and the others have theirs.
     #[test]
     fn a_bug_is_the_result_of_its_file() {
@@ -277,9 +365,7 @@ mod tests {
                     options: &CheckOptions::default(),
                     task: Task::Whole,
                     budget: &Budget::new(),
-                    work: None,
-                    time_for_data: None,
-                    time_for_java: None,
+                    limits: FileLimits::default(),
                     cache: None,
                     jobs: NonZeroUsize::new(jobs),
                     progress: false,

@@ -21,7 +21,7 @@ use selvedge_library::file::Loaded;
 use selvedge_library::render::{self, Extent};
 use selvedge_library::suppress::{self, Suppression};
 use selvedge_program::Program;
-use selvedge_report::{Checks, RunSettings};
+use selvedge_report::{Checks, DefaultLimits, RunSettings};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,8 +41,8 @@ pub struct Run<'a> {
     pub other_files: usize,
     /// The options in words.
     pub options: &'a str,
-    /// How many seconds each file with data had, if nobody set a limit.
-    pub seconds_for_data: Option<u64>,
+    /// The limits of each file with data, if the user set none.
+    pub limits_for_data: Option<DefaultLimits>,
     /// How many interleavings at most, if a limit asks for that.
     pub most_interleavings: Option<usize>,
     /// How long it took.
@@ -121,8 +121,8 @@ pub fn finish(run: Run<'_>, telling: &Telling<'_>, output: Output) -> Ended {
     if let Some(most) = run.most_interleavings {
         say_left_out(render::leave_out(&mut analysed.files, most), output);
     }
-    let (options, seconds_for_data) = (run.options, run.seconds_for_data);
-    let settings = RunSettings { options, seconds_for_data, exit: None, peak_memory };
+    let (options, limits_for_data) = (run.options, run.limits_for_data);
+    let settings = RunSettings { options, limits_for_data, exit: None, peak_memory };
     let checks = Checks { files: &analysed.files, complaints, other_files, settings, elapsed };
     exits.push(verdict(&checks));
     let ShownOptions { max_findings, no_witness, verbose } = telling.shown;
@@ -165,6 +165,7 @@ pub fn unread(name: &str, why: String) -> CheckedFile {
         known: Vec::new(),
         tallies: Vec::new(),
         open: vec![why],
+        not_reproducible: true,
         left_out: Vec::new(),
         not_asked: Vec::new(),
         nothing_shared: false,

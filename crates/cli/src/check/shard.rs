@@ -46,6 +46,7 @@ impl StoredPart<'_> {
             .collect();
         for part in &analysed.parts {
             let file = &mut files[part.number];
+            file.not_reproducible = part.not_reproducible;
             if let Some(java) = &part.java {
                 file.java = Some(java.clone());
                 file.java_stopped = part.stopped;
@@ -97,6 +98,7 @@ impl StoredPart<'_> {
             answers: None,
             java: None,
             java_stopped: false,
+            not_reproducible: false,
             bug: None,
         }
     }

@@ -2,7 +2,7 @@
 //! `selvedge check`: one run over some files, or one run after each change with `--watch`.
 
 use crate::args::check::{CheckArgs, ListChoice};
-use crate::check::analyse::{Analysis, Task, analyse};
+use crate::check::analyse::{Analysis, FileLimits, Task, analyse};
 use crate::check::cache::{Cache, default_folder};
 use crate::check::files::{self, Found, relative};
 use crate::check::finish::{Aside, Ended, Run, Telling, finish, unread};
@@ -33,11 +33,6 @@ use std::time::{Duration, Instant};
 const SHOWN_COMPLAINTS: usize = 40;
 /// A warning that so many files have got is counted for further ones.
 const SHOWN_ALIKE: usize = 3;
-
-/// How long the analysis of a file with data may take if nothing is said about time.
-pub const TIME_FOR_DATA: Duration = Duration::from_mins(1);
-/// The same of a program in Java: with what comes before and after it is a minute at most.
-pub const TIME_FOR_JAVA: Duration = Duration::from_secs(45);
 
 /// How many bytes of memory a run uses at most that checks a program in Java, unless somebody says so.
 const MEMORY_FOR_JAVA: u64 = 3 << 30;
@@ -136,9 +131,7 @@ fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> 
         options: &settings.options,
         task: args.shard.map_or(Task::Whole, |shard| Task::Part(shard, &identities)),
         budget: watch.budget(),
-        work: args.max_work,
-        time_for_data: settings.timeout.is_none().then_some(TIME_FOR_DATA),
-        time_for_java: settings.timeout.is_none().then_some(TIME_FOR_JAVA),
+        limits: FileLimits::new(args.max_work, settings.timeout),
         cache: cache.as_ref(),
         jobs: args.jobs,
         progress: args.progress || progress::wanted(),
@@ -183,7 +176,7 @@ fn once(args: &CheckArgs, output: Output, round: Round, look: Option<&Look>) -> 
         aside,
         other_files,
         options: &settings.summary,
-        seconds_for_data: seconds_for_data(&loaded, analysis.time_for_data),
+        limits_for_data: analysis.limits.for_data(&loaded),
         most_interleavings,
         elapsed: start.elapsed(),
         peak_memory: watch.peak_memory(),
@@ -231,12 +224,6 @@ fn list(args: &CheckArgs, what: ListChoice, output: Output) -> Result<Exit, Exit
         }
     }
     Ok(exit)
-}
-
-/// How long each file with data had, if one of them has some.
-pub fn seconds_for_data(loaded: &[Loaded], time: Option<Duration>) -> Option<u64> {
-    let searches = loaded.iter().any(|file| file.program.is_some() && file.goals.may_be_long());
-    time.filter(|_| searches).map(|time| time.as_secs())
 }
 
 /// The limits of a run that began at `start`.

@@ -1,9 +1,9 @@
 //! # Idea
 //! `selvedge merge`: the parts of a check become the report that one run would have given.
 
-use super::check::{TIME_FOR_DATA, TIME_FOR_JAVA, limits, say, seconds_for_data};
+use super::check::{limits, say};
 use crate::args::merge::MergeArgs;
-use crate::check::analyse::{Analysis, Task, analyse};
+use crate::check::analyse::{Analysis, FileLimits, Task, analyse};
 use crate::check::finish::{Aside, Run, Telling, finish};
 use crate::check::outputs::{FileKind, OutputFile};
 use crate::check::publish;
@@ -46,14 +46,11 @@ pub fn run(args: &MergeArgs, output: Output) -> Result<Exit, Exit> {
     };
     let loaded: Vec<Loaded> = joined.files.iter().map(|file| file.loaded.clone()).collect();
     say(&loaded, output);
-    let time_for_data = timeout.is_none().then_some(TIME_FOR_DATA);
     let analysis = Analysis {
         options: &joined.options,
         task: Task::Joined(&joined.files),
         budget: watch.budget(),
-        work: joined.limits.max_work,
-        time_for_data,
-        time_for_java: timeout.is_none().then_some(TIME_FOR_JAVA),
+        limits: FileLimits::new(joined.limits.max_work, timeout),
         cache: None,
         jobs: args.jobs,
         progress: progress::wanted(),
@@ -84,7 +81,7 @@ pub fn run(args: &MergeArgs, output: Output) -> Result<Exit, Exit> {
         aside,
         other_files: joined.other_files,
         options: &summary(&joined.options, &joined.restrictions),
-        seconds_for_data: seconds_for_data(&loaded, time_for_data),
+        limits_for_data: analysis.limits.for_data(&loaded),
         most_interleavings: joined.few_interleavings.then_some(AFTER_A_LIMIT),
         elapsed: joined.elapsed,
         peak_memory: joined.peak_memory,

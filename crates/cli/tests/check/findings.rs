@@ -103,13 +103,16 @@ process B { main { n = n + 2; synchronized(m) { synchronized(l) { skip; } } } }"
     assert_eq!(rules(3)[..3], ["assertion-failure", "assertion-failure", "stuck"]);
     assert_eq!(value["files"][3]["findings"][0]["tags"][0], "range");
     assert_eq!(value["stats"]["other_files"], 2);
-    assert_eq!(value["stats"]["seconds_for_data"], 60);
+    assert_eq!(value["stats"]["work_for_data"], 20_000_000);
+    assert_eq!(value["stats"]["seconds_for_data"], 600);
     let text = project.check(&["."]);
     assert!(text.stdout.contains("\n2 files of other kinds\n"), "{}", text.stdout);
-    assert!(text.stdout.contains("files with data had 60 s each"), "{}", text.stdout);
+    let limits = "files with data had 20000000 steps of work each, and 600 s at most";
+    assert!(text.stdout.contains(limits), "{}", text.stdout);
     // A limit of the user's is the only one.
     let limited = project.json(&[".", "--timeout", "100"]).1;
     assert!(limited["stats"].get("seconds_for_data").is_none());
+    assert!(limited["stats"].get("work_for_data").is_none());
 
     let only = |kinds: &str| project.check(&[".", "--no-witness", "--only", kinds]);
     let assertions = only("assertion");

@@ -1,5 +1,6 @@
 //! What the instructions of a body add, and which of them lack an object in the end.
 
+use super::flow::CHUNKS_PER_INSTRUCTION;
 use super::nulls::Nulls;
 use super::{Doubt, Holder, Key, NodeSet, Site, Solver, Use, is_reference};
 use crate::class::{
@@ -26,6 +27,7 @@ impl Solver<'_> {
         let world = self.world;
         let of = world.of(method);
         let Some(body) = &of.body else { return };
+        self.flow.note_work(CHUNKS_PER_INSTRUCTION * body.instructions.len());
         let Ok(frames) = Frames::new(of, body, &world.names) else {
             self.found.doubts.insert(Doubt::Body(method));
             return;

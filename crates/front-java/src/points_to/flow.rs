@@ -35,7 +35,16 @@ pub(super) struct Flow {
     joins: Vec<(NodeSet, NodeSet)>,
     /// Of each type that something is passed on by: which objects are of it.
     masks: FxHashMap<JavaName, TypeMask>,
+    /// The work since it was asked for, in chunks of sets.
+    work: usize,
 }
+
+/// How many chunks of sets count as one step of work.
+const CHUNKS_PER_STEP: usize = 16;
+/// To use an object costs as much as so many chunks.
+const CHUNKS_PER_USE: usize = 8;
+/// To follow an instruction costs as much as so many chunks.
+pub(super) const CHUNKS_PER_INSTRUCTION: usize = 64;
 
 /// Which objects are of a type, as far as they have come by, in words of bits.
 #[derive(Default)]
@@ -54,6 +63,16 @@ impl Flow {
         self.fresh.push(ObjectSet::default());
         self.ranks.push(u32::MAX);
         node
+    }
+
+    /// Notes work that costs as much as so many chunks.
+    pub(super) fn note_work(&mut self, chunks: usize) {
+        self.work += chunks;
+    }
+
+    /// The steps of work since this was asked for.
+    pub(super) fn take_work(&mut self) -> u64 {
+        (std::mem::take(&mut self.work) / CHUNKS_PER_STEP) as u64
     }
 
     /// The set that a set is a part of.
@@ -86,8 +105,13 @@ impl Flow {
 
     /// Passes objects to a set, those of a type if one is named, for which they were looked at.
     fn pass(&mut self, objects: &ObjectSet, into: NodeSet, filter: Option<JavaName>) {
+        self.work += 1 + objects.chunks();
         let mask = filter.and_then(|name| self.masks.get(&name)).map(|mask| &mask.fits[..]);
         let new = self.sets[into].add(objects, mask);
+        if !new.is_empty() {
+            // The chunks of the set are put in order again.
+            self.work += self.sets[into].chunks();
+        }
         self.note_fresh(into, &new);
     }
 
@@ -96,6 +120,7 @@ impl Flow {
         let parents: Vec<NodeSet> = self.parents.ids().map(|one| self.find(one)).collect();
         self.parents = parents.into_iter().collect();
         let mut edges = 0;
+        self.work += CHUNKS_PER_USE * (self.edges + self.parents.len());
         for node in self.copies.ids() {
             let parents = &self.parents;
             let own = &mut self.copies[node];
@@ -259,6 +284,7 @@ impl Solver<'_> {
         let mask = filter.and_then(|name| self.flow.masks.get(&name)).map(|mask| &mask.fits[..]);
         let mut fitting = ObjectSet::default();
         fitting.add(objects, mask);
+        self.flow.work += objects.chunks() + CHUNKS_PER_USE * fitting.len();
         match one {
             Use::Receiver(call) => self.dispatch(call, &fitting),
             Use::Load(Key::Held | Key::Element, into) => {
@@ -333,6 +359,7 @@ impl Solver<'_> {
                 mask.fits.resize(word + 1, 0);
             }
             let new = bits & !mask.seen[word];
+            self.flow.work += 1 + CHUNKS_PER_USE * new.count_ones() as usize;
             mask.seen[word] |= new;
             for bit in Bits(new) {
                 if self.fits(ObjectId::from_index(word * 64 + bit), wanted) {

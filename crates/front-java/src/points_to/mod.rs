@@ -515,7 +515,7 @@ fn solved(
             if solver.meets_parallel && !has_parallel {
                 return Ok(None);
             }
-            if share.poll().is_some() {
+            if share.charge(1 + solver.flow.take_work()).is_err() {
                 budget.check()?;
                 solver.found.cut = true;
                 break 'solving;

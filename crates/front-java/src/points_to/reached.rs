@@ -1,6 +1,6 @@
 //! What calls reach, by receivers that do the same.
 
-use super::{ObjectId, ObjectSet};
+use super::{Invocation, ObjectId, ObjectSet};
 use crate::library::Effect;
 use crate::world::MemberId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,9 +26,23 @@ impl CallReceivers {
         receiver.map_or(self.none, |object| self.objects.contains(object))
     }
 
+    /// How many receivers there are.
+    fn len(&self) -> usize {
+        self.objects.len() + usize::from(self.none)
+    }
+
     /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = Option<ObjectId>> + '_ {
         self.none.then_some(None).into_iter().chain(self.objects.iter().map(Some))
+    }
+}
+
+impl Invocation {
+    /// How much there is to look at where it is followed: receivers and methods.
+    pub(crate) fn size(&self) -> usize {
+        // Of those for which code outside does the same, one is looked for.
+        let outside: usize = self.library.0.iter().map(|(_, all)| all.objects.chunks()).sum();
+        self.callees.pairs() + self.callees.0.len() + self.callbacks.len() + outside
     }
 }
 
@@ -51,6 +65,11 @@ impl Callees {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// How many pairs of a method and a receiver there are.
+    fn pairs(&self) -> usize {
+        self.0.values().map(CallReceivers::len).sum()
     }
 
     /// The methods, and whether each is called directly.

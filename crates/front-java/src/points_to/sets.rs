@@ -159,6 +159,11 @@ impl ObjectSet {
         self.0.is_empty()
     }
 
+    /// How many chunks it has, as a measure of the work on it.
+    pub(crate) fn chunks(&self) -> usize {
+        self.0.len()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         let words = self.0.iter().flat_map(|(_, chunk)| chunk.iter());

@@ -1,5 +1,6 @@
 //! Calls on tokens: of methods of the program, and of whatever code outside calls.
 
+use super::explorer::LOOKED_AT_FOR_CALLBACK;
 use super::{
     CallOutcome, Context, Frame, HELD, JavaToken, LockKey, ModelEdge, ModelFacts, ModelGoal, Step,
     Unit, Walk,
@@ -27,6 +28,7 @@ impl Walk<'_, '_, '_> {
             self.go_on(source, &[], &next);
             return Some(());
         };
+        self.explorer.looked_at += invocation.size();
         let instruction = &self.body.instructions[frame.at.index()];
         let has_receiver =
             matches!(instruction, JavaInstruction::Invoke(how, _) if *how != InvokeKind::Static);
@@ -193,8 +195,10 @@ impl Walk<'_, '_, '_> {
                 self.call_clients(source, frame);
             } else {
                 callbacks.extend(shared.found.callbacks.pairs_of(&self.explorer.relevant));
+                self.explorer.looked_at += shared.found.callbacks.len();
             }
         }
+        self.explorer.looked_at += LOOKED_AT_FOR_CALLBACK * callbacks.len();
         // What code outside calls on others that clients have is theirs, too, and so is what all objects have.
         for (object, method) in callbacks {
             let name = shared.world.names.text(shared.world.of(method).name);

@@ -17,6 +17,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// The work for each node of a graph.
+const STEPS_PER_NODE: u64 = 4;
+/// How many receivers and methods of calls are looked at in one step of work.
+const LOOKED_AT_PER_STEP: u64 = 32;
+/// To follow a method that code outside calls back costs as much as to look at so many.
+pub(super) const LOOKED_AT_FOR_CALLBACK: usize = 32;
+
 impl<'s, 'a> Explorer<'s, 'a> {
     pub(super) fn new(
         shared: &'s ModelFacts<'a>,
@@ -49,6 +56,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
             object: subject.isolated(),
             initialiser: None,
             nodes: 0,
+            looked_at: 0,
             values: BTreeSet::new(),
         };
         let class = match subject {
@@ -102,6 +110,9 @@ impl<'s, 'a> Explorer<'s, 'a> {
                 return Ok(());
             }
             self.explore(context);
+            let nodes = self.model.graphs[context].nodes as u64;
+            let looked_at = std::mem::take(&mut self.looked_at) as u64;
+            budget.charge(STEPS_PER_NODE * nodes + looked_at / LOOKED_AT_PER_STEP)?;
         }
         Ok(())
     }

@@ -490,6 +490,8 @@ struct Explorer<'s, 'a> {
     /// The initialiser of the class through which alone the object is known.
     initialiser: Option<MemberId>,
     nodes: usize,
+    /// How many receivers and methods were looked at since work was charged.
+    looked_at: usize,
     /// The fields whose values are followed.
     values: BTreeSet<MemberId>,
 }

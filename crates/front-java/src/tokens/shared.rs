@@ -197,6 +197,7 @@ impl<'a> ModelFacts<'a> {
         let mut owned_by: BTreeMap<ObjectId, BTreeSet<MemberId>> = BTreeMap::new();
         let mut holds: BTreeMap<ObjectId, BTreeSet<ObjectId>> = BTreeMap::new();
         for (holder, set) in found.holders() {
+            budget.charge(1 + set.chunks() as u64)?;
             // What unknown code has is among what is pooled.
             if let Holder::Field(object, _) | Holder::Held(object) | Holder::Captured(object, _) =
                 holder

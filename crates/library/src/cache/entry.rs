@@ -21,12 +21,13 @@ use selvedge_report::replay_json::Replay;
 use serde::{Deserialize, Serialize};
 
 /// The first word of an entry; another form needs another word.
-pub const FORM: &str = "selvedge-answer-8";
+pub const FORM: &str = "selvedge-answer-9";
 
-/// The bytes of an entry about `program`.
-pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
+/// The bytes of an entry about `program`, whose analysis took so much work.
+pub fn write(checked: &Checked, key: &str, program: &Program, work: u64) -> Vec<u8> {
     let answer = Answer {
         key: key.to_owned(),
+        work,
         findings: checked.findings.iter().map(|one| StoredFinding::new(one, program)).collect(),
         tallies: checked.tallies.iter().map(|(kind, tally)| stored_tally(*kind, tally)).collect(),
         unreached: checked.unreached.iter().copied().map(StoredPlace::new).collect(),
@@ -37,7 +38,7 @@ pub fn write(checked: &Checked, key: &str, program: &Program) -> Vec<u8> {
     format!("{FORM} {}\n{body}", digest(body.as_bytes())).into_bytes()
 }
 
-/// The answer in an entry with this key about `program`, or `None` if the bytes are anything else.
+/// The answer in an entry with this key about `program`, with the work that it took, or `None` if the bytes are anything else.
 /// It is also none if `go_on` says so before all interleavings were executed.
 pub fn read(
     bytes: &[u8],
@@ -45,7 +46,7 @@ pub fn read(
     program: &Program,
     goals: &Goals,
     go_on: &dyn Fn() -> bool,
-) -> Option<Checked> {
+) -> Option<(Checked, u64)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (head, body) = text.split_once('\n')?;
     let sum = head.strip_prefix(FORM)?.strip_prefix(' ')?;
@@ -63,7 +64,7 @@ pub fn read(
         Some((kind(&rule)?, Tally { questions, violated, safe, vacuous, unknown }))
     });
     let unreached = answer.unreached.iter().map(|place| place.restore(program));
-    Some(Checked {
+    let checked = Checked {
         findings: findings.collect::<Option<_>>()?,
         tallies: tallies.collect::<Option<_>>()?,
         open: Vec::new(),
@@ -72,12 +73,14 @@ pub fn read(
         not_asked: answer.not_asked.iter().map(|rule| kind(rule)).collect::<Option<_>>()?,
         // It follows from the program.
         nothing_shared: false,
-    })
+    };
+    Some((checked, answer.work))
 }
 
 #[derive(Serialize, Deserialize)]
 struct Answer {
     key: String,
+    work: u64,
     findings: Vec<StoredFinding>,
     tallies: Vec<StoredTally>,
     unreached: Vec<StoredPlace>,

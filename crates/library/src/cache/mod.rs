@@ -109,33 +109,33 @@ impl fmt::Display for Key {
 /// Entries up to this size are read whatever the limits of the run are: that takes a moment.
 const SMALL: usize = 1 << 18;
 
-/// The answer with this key about `program`, if there is one that can be believed. A large one is none
-/// if the budget is used up before its interleavings were executed again.
+/// The answer with this key about `program`, with the work that it took, if there is one that can be
+/// believed. A large one is none if the budget is used up before its interleavings were executed again.
 pub fn get(
     store: &dyn Store,
     key: &Key,
     program: &Program,
     goals: &Goals,
     budget: &Budget,
-) -> Option<Checked> {
+) -> Option<(Checked, u64)> {
     let bytes = store.get(key).filter(|bytes| bytes.len() <= LARGEST)?;
     let go_on = || bytes.len() <= SMALL || budget.peek().is_none();
     if !go_on() {
         return None;
     }
-    let checked = entry::read(&bytes, &key.0, program, goals, &go_on)?;
+    let (checked, work) = entry::read(&bytes, &key.0, program, goals, &go_on)?;
     let holds = |finding| go_on() && revalidate::holds(program, goals, finding);
-    checked.findings.iter().all(holds).then_some(checked)
+    checked.findings.iter().all(holds).then_some((checked, work))
 }
 
-/// Keeps an answer if it is complete. Says whether it did.
-pub fn put(store: &dyn Store, key: &Key, checked: &Checked, program: &Program) -> bool {
+/// Keeps an answer that took so much work if it is complete. Says whether it did.
+pub fn put(store: &dyn Store, key: &Key, checked: &Checked, program: &Program, work: u64) -> bool {
     let complete =
         checked.open.is_empty() && checked.tallies.iter().all(|(_, tally)| tally.unknown == 0);
     if !complete {
         return false;
     }
-    let bytes = entry::write(checked, &key.0, program);
+    let bytes = entry::write(checked, &key.0, program, work);
     bytes.len() <= LARGEST && store.put(key, &bytes)
 }
 

@@ -66,14 +66,14 @@ fn what_is_put_is_got() {
     assert!(checked.findings.iter().any(|finding| finding.fix.is_some()));
     let key = Key::new("build", "eml", &[SOURCE], &options());
     assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), None);
-    assert!(put(&cache, &key, &checked, &program));
+    assert!(put(&cache, &key, &checked, &program, 7));
     assert_eq!(
         get(&cache, &key, &program, &Goals::default(), &Budget::new()),
-        Some(checked.clone())
+        Some((checked.clone(), 7))
     );
     // The same again does no harm.
-    assert!(put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), Some(checked));
+    assert!(put(&cache, &key, &checked, &program, 7));
+    assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), Some((checked, 7)));
 }
 
 /// Everything that the answer depends on is part of the key.
@@ -111,14 +111,14 @@ fn large_entries_are_read_within_the_limits() {
     let key = Key::new("build", "eml", &[SOURCE], &options());
     let spent = Budget::new();
     spent.raise(selvedge_base::StopReason::Timeout);
-    assert!(put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program, &Goals::default(), &spent), Some(checked.clone()));
+    assert!(put(&cache, &key, &checked, &program, 7));
+    assert_eq!(get(&cache, &key, &program, &Goals::default(), &spent), Some((checked.clone(), 7)));
     let all = checked.findings.clone();
-    while entry::write(&checked, "", &program).len() <= SMALL {
+    while entry::write(&checked, "", &program, 7).len() <= SMALL {
         checked.findings.extend(all.clone());
     }
-    assert!(put(&cache, &key, &checked, &program));
-    assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), Some(checked));
+    assert!(put(&cache, &key, &checked, &program, 7));
+    assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), Some((checked, 7)));
     assert_eq!(get(&cache, &key, &program, &Goals::default(), &spent), None);
 }
 
@@ -128,10 +128,10 @@ fn open_answers_are_not_kept() {
     let key = Key::new("build", "eml", &[SOURCE], &options());
     let mut checked = answer(&program);
     checked.open.push("the time limit was reached".to_owned());
-    assert!(!put(&cache, &key, &checked, &program));
+    assert!(!put(&cache, &key, &checked, &program, 7));
     checked.open.clear();
     checked.tallies[0].1.unknown = 1;
-    assert!(!put(&cache, &key, &checked, &program));
+    assert!(!put(&cache, &key, &checked, &program, 7));
     assert_eq!(get(&cache, &key, &program, &Goals::default(), &Budget::new()), None);
 }
 
@@ -140,8 +140,11 @@ fn open_answers_are_not_kept() {
 fn damaged_entries_are_ignored() {
     let program = program();
     let checked = answer(&program);
-    let bytes = entry::write(&checked, "key", &program);
-    assert_eq!(entry::read(&bytes, "key", &program, &Goals::default(), &|| true), Some(checked));
+    let bytes = entry::write(&checked, "key", &program, 7);
+    assert_eq!(
+        entry::read(&bytes, "key", &program, &Goals::default(), &|| true),
+        Some((checked, 7))
+    );
     assert_eq!(entry::read(&bytes, "other key", &program, &Goals::default(), &|| true), None);
     let mut at = 0;
     while at < bytes.len() {
@@ -170,7 +173,7 @@ fn damaged_entries_are_ignored() {
 #[test]
 fn entries_about_other_programs_are_ignored() {
     let checked = answer(&program());
-    let bytes = entry::write(&checked, "key", &program());
+    let bytes = entry::write(&checked, "key", &program(), 7);
     let small = "var : x; process A { main { read x; } } process B { main { write x; } }";
     let small = selvedge_front_eml::parse(small).program.expect("a program");
     assert_eq!(entry::read(&bytes, "key", &small, &Goals::default(), &|| true), None);

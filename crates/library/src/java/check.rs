@@ -340,7 +340,8 @@ fn without_joins(
     Ok(keys)
 }
 
-/// Asks about a model, or gives the answer that is known already.
+/// Asks about a model, or gives the answer that is known already. That is charged with the work that it took,
+/// and is none if there is not so much left: what is in the cache decides nothing about other models.
 pub(super) fn check_model(
     program: &Program,
     options: &CheckOptions,
@@ -353,16 +354,20 @@ pub(super) fn check_model(
         (store, Key::new(build, "java", &[&text], options))
     });
     if let Some((store, key)) = &cache
-        && let Some(known) = get(*store, key, program, &goals, budget)
+        && let Some((known, work)) = get(*store, key, program, &goals, budget)
+        && budget.steps_left().is_none_or(|left| work < left)
     {
+        // Whether something stops it is for the next question.
+        let _ = budget.charge(work);
         return Ok(known);
     }
-    let checked = check_goals(program, &goals, options, budget, &mut |_, _, _| {})?;
+    let metered = budget.metered_part();
+    let checked = check_goals(program, &goals, options, &metered, &mut |_, _, _| {})?;
     if let Some((store, key)) = &cache
         && budget.stopped().is_none()
         && checked.faults.is_empty()
     {
-        put(*store, key, &checked, program);
+        put(*store, key, &checked, program, metered.polls());
     }
     Ok(checked)
 }

@@ -58,6 +58,8 @@ pub struct JoinedFile {
     pub java: Vec<JavaPart>,
     /// Whether a limit was met, so that nobody looks for fixes.
     pub stopped: bool,
+    /// Whether one was met that depends on the machine.
+    pub not_reproducible: bool,
     /// Its name as seen from the folder of the configuration.
     pub name_for_config: String,
     /// Its name as seen from the folder of the baseline.
@@ -235,10 +237,12 @@ fn join_file(
             answers: None,
             java: Vec::new(),
             stopped: true,
+            not_reproducible: true,
             name_for_config,
             name_for_baseline,
         });
     }
+    let not_reproducible = parts.iter().any(|(_, file)| file.not_reproducible);
     let found = parts.iter().find_map(|(part, file)| Some((part, file.source.as_ref()?)));
     let (part, source) = found.ok_or_else(|| format!("no shard has the text of {name}"))?;
     let StoredSource { name_for_config, name_for_baseline, .. } = source;
@@ -261,6 +265,7 @@ fn join_file(
             answers: bug.map(Err),
             java,
             stopped: parts.iter().any(|(_, file)| file.java_stopped),
+            not_reproducible,
             name_for_config,
             name_for_baseline,
         });
@@ -291,6 +296,7 @@ fn join_file(
         answers,
         java: Vec::new(),
         stopped: parts.iter().any(|(_, file)| met_limit(file)),
+        not_reproducible,
         name_for_config,
         name_for_baseline,
     })

@@ -126,6 +126,9 @@ pub struct StoredFile {
     /// Whether a limit was met there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub java_stopped: bool,
+    /// Whether a limit was met that depends on the machine.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_reproducible: bool,
     /// The bug that kept it from being analysed, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bug: Option<String>,

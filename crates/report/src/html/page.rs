@@ -10,6 +10,7 @@ use super::source::source;
 use super::summary::{COVERAGE, Totals, numbers, overview};
 use super::words::{kind_class, kind_name};
 use super::writer::Html;
+use crate::checks::DefaultLimits;
 use crate::describe::count;
 use crate::diagnostic::Source;
 use crate::places::by_file;
@@ -30,8 +31,8 @@ pub struct Meta<'a> {
     pub time: Option<&'a str>,
     /// Complaints about the input, each with the text that it is about.
     pub complaints: &'a [(Source<'a>, &'a Diagnostic)],
-    /// How many seconds each file with data had, if nobody set a limit.
-    pub seconds_for_data: Option<u64>,
+    /// The limits of each file with data, if the user set none.
+    pub limits_for_data: Option<DefaultLimits>,
     /// How many files of other kinds were found.
     pub other_files: usize,
     /// The exit code, if it is known.
@@ -47,7 +48,7 @@ impl<'a> Meta<'a> {
             options: "",
             time: None,
             complaints: &[],
-            seconds_for_data: None,
+            limits_for_data: None,
             other_files: 0,
             exit: None,
         }

@@ -8,7 +8,9 @@ use super::page::Meta;
 use super::rules::rules;
 use super::words::{kind_class, kind_count, kind_name, proved};
 use super::writer::Html;
-use crate::describe::{NOTHING_SHARED, count, not_asked, restrictions};
+use crate::describe::{
+    NOTHING_SHARED, count, default_limits, not_asked, open_reasons, restrictions,
+};
 use crate::diagnostic::Source;
 use crate::places::within;
 use selvedge_base::{Diagnostic, LineIndex};
@@ -134,7 +136,7 @@ pub fn overview(
         complaints(html, meta);
         meaning(html, files, totals);
         file_table(html, files, findings);
-        open_reasons(html, files);
+        list_open_reasons(html, files);
         quiet_findings(html, files);
         rules(html, totals);
     });
@@ -210,9 +212,7 @@ fn run(html: &mut Html, meta: &Meta<'_>) {
     if !meta.options.is_empty() && meta.exit.is_some() {
         parts.push(format!("options: {}", meta.options));
     }
-    parts.extend(meta.seconds_for_data.map(|seconds| {
-        format!("files with data had {seconds} s each; --timeout sets another limit")
-    }));
+    parts.extend(meta.limits_for_data.map(default_limits));
     if meta.other_files > 0 {
         parts.push(format!("{} of other kinds", count(meta.other_files, "file")));
     }
@@ -410,18 +410,18 @@ fn file_rows(
     }
 }
 
-fn open_reasons(html: &mut Html, files: &[CheckedFile]) {
-    if files.iter().all(|file| file.open.is_empty()) {
+fn list_open_reasons(html: &mut Html, files: &[CheckedFile]) {
+    if files.iter().all(|file| open_reasons(file).is_empty()) {
         return;
     }
     html.leaf("h3", &[], "Why questions stayed open");
     html.element("ul", &[("class", "reasons")], |html| {
         for file in files {
-            for reason in &file.open {
+            for reason in open_reasons(file) {
                 html.element("li", &[], |html| {
                     html.leaf("span", &[("class", "where")], &file.file);
                     html.text(" ");
-                    html.sentence(reason);
+                    html.sentence(&reason);
                 });
             }
         }

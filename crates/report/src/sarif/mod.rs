@@ -31,7 +31,7 @@ pub use uri::uri_reference;
 
 use crate::causes::{confirmed, sentences};
 use crate::checks::{Checks, Standing, all_findings};
-use crate::describe::{NOTHING_SHARED, list};
+use crate::describe::{NOTHING_SHARED, list, open_reasons};
 use crate::escape::visible;
 use crate::extent::Lines;
 use crate::json::TOOL;
@@ -158,7 +158,7 @@ fn notifications<'a>(checks: &'a Checks<'_>) -> Vec<Notification<'a>> {
         });
     }
     for (index, file) in checks.files.iter().enumerate() {
-        for why in &file.open {
+        for why in open_reasons(file) {
             notifications.push(Notification {
                 descriptor: Descriptor { id: "unknown" },
                 level: "warning",

@@ -48,6 +48,7 @@ pub fn check_program(file: &str, text: &str, program: Program) -> CheckedFile {
         known: Vec::new(),
         tallies: checked.tallies,
         open: checked.open,
+        not_reproducible: false,
         left_out: Vec::new(),
         not_asked: Vec::new(),
         nothing_shared: false,

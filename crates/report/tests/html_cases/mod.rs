@@ -123,6 +123,7 @@ fn checked(file: &str, source: &str, program: Program, findings: Vec<Finding>) -
         known: Vec::new(),
         tallies: Vec::new(),
         open: Vec::new(),
+        not_reproducible: false,
         left_out: Vec::new(),
         not_asked: Vec::new(),
         nothing_shared: false,

@@ -215,7 +215,7 @@ impl StateSearch<'_, '_> {
         let Some(part) = &mut self.part else { return Ok(()) };
         // Workers would wait for each other if they counted every state.
         if part.expanded.is_multiple_of(POLL_EVERY)
-            && let Some(reason) = self.budget.poll()
+            && let Err(reason) = self.budget.charge(1 + part.expanded.min(POLL_EVERY))
         {
             return Err(reason.into());
         }

@@ -317,7 +317,7 @@ impl SortedReader {
     fn advance(&mut self) -> Result<(), Unknown> {
         self.read += 1;
         if self.read.is_multiple_of(POLL_EVERY)
-            && let Some(reason) = self.budget.poll()
+            && let Err(reason) = self.budget.charge(1 + self.read.min(POLL_EVERY))
         {
             return Err(reason.into());
         }
