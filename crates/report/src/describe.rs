@@ -27,11 +27,8 @@ const NOT_REPRODUCIBLE: &str =
     "not reproducible: limits on time and memory cut off more or less from run to run";
 
 /// The limits that files with data have by default.
-pub(crate) fn default_limits(DefaultLimits { work, seconds }: DefaultLimits) -> String {
-    format!(
-        "files with data had {work} steps of work each, and {seconds} s at most; --max-work sets another \
-         limit"
-    )
+pub(crate) fn default_limits(limits: DefaultLimits) -> String {
+    format!("files with data had {} steps of work each; --max-work sets another limit", limits.work)
 }
 
 /// `3 locks`, `1 lock`, `2 queries`.

@@ -107,7 +107,7 @@ process B { main { n = n + 2; synchronized(m) { synchronized(l) { skip; } } } }"
     assert_eq!(value["stats"]["seconds_for_data"], 600);
     let text = project.check(&["."]);
     assert!(text.stdout.contains("\n2 files of other kinds\n"), "{}", text.stdout);
-    let limits = "files with data had 20000000 steps of work each, and 600 s at most";
+    let limits = "files with data had 20000000 steps of work each;";
     assert!(text.stdout.contains(limits), "{}", text.stdout);
     // A limit of the user's is the only one.
     let limited = project.json(&[".", "--timeout", "100"]).1;
