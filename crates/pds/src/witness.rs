@@ -177,7 +177,7 @@ impl<T> Work<T> {
         let mut done = 0u32;
         while let Some(task) = self.stack.pop() {
             if done.is_multiple_of(POLL_EVERY)
-                && let Err(reason) = budget.charge(1 + done.min(POLL_EVERY) as u64)
+                && let Err(reason) = budget.charge(1 + u64::from(done.min(POLL_EVERY)))
             {
                 return Err(NoRun::Stopped(reason).into());
             }

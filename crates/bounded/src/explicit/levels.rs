@@ -344,7 +344,7 @@ impl Levels {
     fn poll(&mut self) -> Result<(), Halt> {
         self.explored = self.explored.wrapping_add(1);
         if self.explored.is_multiple_of(POLL_EVERY) {
-            self.budget.charge(1 + self.explored.min(POLL_EVERY) as u64)?;
+            self.budget.charge(1 + u64::from(self.explored.min(POLL_EVERY)))?;
         }
         Ok(())
     }

@@ -436,12 +436,12 @@ impl<'p> ExplicitSearch<'p> {
 const POLL_EVERY: u32 = 1024;
 
 /// The work that rebuilding a run may take after a limit was met: a moment.
-const LAST_WORK: u64 = 256 * POLL_EVERY as u64;
+const LAST_WORK: u64 = 256 * 1024;
 
 /// Looks at the budget now and then.
 fn poll(budget: &Budget, count: u32) -> Result<(), StopReason> {
     if count.is_multiple_of(POLL_EVERY) {
-        budget.charge(1 + count.min(POLL_EVERY) as u64)
+        budget.charge(1 + u64::from(count.min(POLL_EVERY)))
     } else {
         Ok(())
     }
