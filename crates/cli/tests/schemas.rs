@@ -302,6 +302,8 @@ fn every_output_is_what_its_schema_says() {
     assert!(check("check.json", &tagged), "tagged");
     let all = ["check", "examples", "--no-cache", "--max-work", "1000000", "--format", "json"];
     assert!(check("check.json", &all), "all examples");
+    let late = ["check", "examples", "--no-cache", "--timeout", "0", "--format", "json"];
+    assert!(check("check.json", &late), "after a limit on time");
     assert!(words.len() > 60, "{words:?}");
     let unknown: Vec<&String> = words.iter().filter(|word| find(word).is_err()).collect();
     assert!(unknown.is_empty(), "`selvedge explain` does not know {unknown:?}");
