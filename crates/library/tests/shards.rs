@@ -56,6 +56,7 @@ fn part(files: &[Loaded], options: &CheckOptions, shard: Shard) -> String {
             answers: Some(StoredAnswers::new(&answers, answer.stopped.is_some(), program)),
             java: None,
             java_stopped: false,
+            not_reproducible: false,
             bug: None,
         });
         checked.push(file.report(answer.checked));
