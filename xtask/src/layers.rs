@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-pds", &["base"]),
     ("selvedge-syntax", &["base"]),
     ("selvedge-program", &["base", "syntax"]),
+    ("selvedge-code", &["base", "syntax"]),
     ("selvedge-front-eml", &["base", "syntax", "program"]),
     ("selvedge-front-bool", &["base", "syntax", "program"]),
     ("selvedge-front-pds", &["base", "syntax", "program"]),
@@ -61,7 +62,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("selvedge-lsp", &["base", "syntax", "program", "findings", "report", "library"]),
-    ("selvedge-testkit", &["base", "program", "replay"]),
+    ("selvedge-testkit", &["base", "code", "program", "replay"]),
     (
         "selvedge",
         &[
