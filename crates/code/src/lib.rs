@@ -14,6 +14,7 @@ pub mod flow;
 pub mod model;
 pub mod operands;
 pub mod place;
+pub mod registers;
 pub mod statement;
 pub mod text;
 pub mod validate;

@@ -20,6 +20,7 @@
 //! - [`family`]: models that grow with the number of locks.
 //! - [`getafix`]: whether GETAFIX's grammar has a text.
 //! - [`models`]: concurrent algorithms as texts of Boolean programs and as Promela, in any size.
+//! - [`code`]: random modules of the object program, and an interpreter.
 //! - [`addresses`]: where processes of this machine may listen.
 //! - [`lock_words`]: lock actions of several threads and whether they can be interleaved.
 //!
@@ -37,6 +38,7 @@ pub mod boolean;
 pub mod build;
 pub mod chain_formulas;
 pub mod channels;
+pub mod code;
 pub mod complaints;
 pub mod definition;
 pub mod family;
