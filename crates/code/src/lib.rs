@@ -11,6 +11,7 @@
 //! Where to start reading: [`model`], then [`statement`].
 
 pub mod flow;
+pub mod layout;
 pub mod model;
 pub mod operands;
 pub mod place;
