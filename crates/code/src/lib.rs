@@ -10,6 +10,7 @@
 //!
 //! Where to start reading: [`model`], then [`statement`].
 
+pub mod address;
 pub mod flow;
 pub mod layout;
 pub mod model;

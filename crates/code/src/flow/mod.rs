@@ -6,8 +6,10 @@
 //! - [`dominators`]: which blocks every path to a block goes through.
 //! - [`liveness`]: which registers are read later on.
 //! - [`definitions`]: the definitions of each use, looking through copies.
+//! - [`identity`]: which elements of arrays are one.
 
 pub mod definitions;
 pub mod dominators;
 pub mod graph;
+pub mod identity;
 pub mod liveness;
