@@ -17,6 +17,7 @@ pub mod model;
 pub mod operands;
 pub mod place;
 pub mod registers;
+pub mod simplify;
 pub mod statement;
 pub mod text;
 pub mod validate;

@@ -9,7 +9,7 @@ use crate::model::{Procedure, RegisterId};
 use crate::operands::{each_value, each_value_mut, each_value_of_jump, each_value_of_jump_mut};
 use crate::statement::Value;
 use selvedge_base::IdVec;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Removes registers that are not named, and numbers the others in the order of the text.
 pub fn renumber(procedure: &mut Procedure) {
@@ -55,23 +55,29 @@ pub fn renumber(procedure: &mut Procedure) {
 #[derive(Clone, Debug)]
 pub struct FreshNames {
     taken: HashSet<String>,
+    /// The last number behind a name.
+    numbers: HashMap<String, usize>,
 }
 
 impl FreshNames {
     /// Names that differ from these.
     pub fn beside<'a>(names: impl IntoIterator<Item = &'a String>) -> Self {
-        Self { taken: names.into_iter().cloned().collect() }
+        Self { taken: names.into_iter().cloned().collect(), numbers: HashMap::new() }
     }
 
-    /// The name itself, or with the least number behind it that makes it new.
+    /// The name itself, or with a number behind it that makes it new.
     pub fn name(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
-        let mut number = 1;
-        while !self.taken.insert(name.clone()) {
-            number += 1;
-            name = format!("{wanted}_{number}");
+        if self.taken.insert(wanted.to_owned()) {
+            return wanted.to_owned();
         }
-        name
+        let number = self.numbers.entry(wanted.to_owned()).or_insert(1);
+        loop {
+            *number += 1;
+            let name = format!("{wanted}_{number}");
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 
     /// A new register of a procedure.

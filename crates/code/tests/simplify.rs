@@ -1,0 +1,244 @@
+//! Each pass keeps the events of what stays in memory, on texts of a few lines and on random modules
+//! that are executed.
+
+use selvedge_base::Id as _;
+use selvedge_code::model::{Module, ProcedureId};
+use selvedge_code::simplify::inline::inline;
+use selvedge_code::simplify::promote::promote;
+use selvedge_code::statement::Operation;
+use selvedge_code::text::{print, read};
+use selvedge_code::validate::validate;
+use selvedge_testkit::Rng;
+use selvedge_testkit::code::generate::{Shape, random_module};
+use selvedge_testkit::code::interpret::{Event, Object, run};
+use std::collections::BTreeSet;
+
+fn module(text: &str) -> Module {
+    let reading = read(text);
+    assert_eq!(reading.diagnostics, [], "{text}");
+    reading.module.expect("no mistake")
+}
+
+/// The text of the procedures behind the first line of a module that begins with `proc f`.
+fn shown(module: &Module) -> String {
+    assert_eq!(validate(module), []);
+    let text = print(module);
+    let start = text.find("proc f(").expect("there is a procedure f");
+    text[start..].to_owned()
+}
+
+/// The origins of the local objects that are left.
+fn locals(module: &Module) -> BTreeSet<u32> {
+    let procedures = module.procedures.iter().flat_map(|procedure| &procedure.blocks);
+    let statements = procedures.flat_map(|block| &block.statements);
+    let locals = statements.filter(|one| matches!(one.operation, Operation::Local(_)));
+    locals.filter_map(|one| one.provenance.origin).collect()
+}
+
+/// Runs both modules in several ways and compares what others may notice; gives the number of events.
+fn compare(before: &Module, after: &Module, seed: u64) -> usize {
+    assert_eq!(validate(after), [], "seed {seed}\n{}\n{}", print(before), print(after));
+    let left = locals(after);
+    let stays = |event: &Event| match event.local {
+        Some(Object::Local(_, origin, _)) => left.contains(&origin),
+        _ => true,
+    };
+    let mut count = 0;
+    for round in 0..4 {
+        let seed = seed * 4 + round;
+        let entry = ProcedureId::from_index(0);
+        let runs = [before, after].map(|module| run(module, entry, seed, round % 2 == 1));
+        let events = runs.each_ref().map(|run| {
+            run.events.iter().filter(|event| stays(event)).cloned().collect::<Vec<Event>>()
+        });
+        let shorter = events[0].len().min(events[1].len());
+        let texts = || format!("seed {seed}\n{}\n{}", print(before), print(after));
+        assert_eq!(events[0][..shorter], events[1][..shorter], "{}", texts());
+        for (run, events) in runs.iter().zip(&events) {
+            assert!(run.is_cut || events.len() == shorter, "{}", texts());
+        }
+        count += shorter;
+    }
+    count
+}
+
+const TYPES: &str = "\
+type pair 16 { a: word 8 @0; b: ref @8 }
+type outer 40 { x: word 8 @0; inner: pair @8; y: word 8 @24; z: ref @32 }
+global g: pair
+";
+
+fn promoted(body: &str) -> String {
+    let mut module = module(&format!("{TYPES}proc f(p, v)\n{body}"));
+    promote(&mut module);
+    shown(&module)
+}
+
+#[test]
+fn leaves_of_local_objects_become_registers() {
+    let body = "b0:\n  l = local pair\n  a = field l pair.a\n  store a v\n  x = load a\n  store p x\n  return\n";
+    let expected =
+        "proc f(p, v)\nb0:\n  l_a = unknown\n  l_a = v\n  x = l_a\n  store p x\n  return\n";
+    assert_eq!(promoted(body), expected);
+    // Through several ways and copies of the address, and bytes before a field.
+    let body = "b0:\n  l = local outer\n  q = l\n  i = field q outer.inner\n  b = field i pair.b\n  store b v\n  c = shift i -8\n  d = shift c 16\n  x = load d bytes 8\n  store p x\n  return\n";
+    let expected = "proc f(p, v)\nb0:\n  l_inner_b = unknown\n  l_inner_b = v\n  x = l_inner_b\n  store p x\n  return\n";
+    assert_eq!(promoted(body), expected);
+    let word = "b0:\n  l = local word 8\n  store l v\n  x = load l\n  return\n";
+    assert_eq!(
+        promoted(word),
+        "proc f(p, v)\nb0:\n  l = unknown\n  l = v\n  x = l\n  return\n"
+            .replace("l =", "l_2 =")
+            .replace("= l\n", "= l_2\n")
+    );
+}
+
+#[test]
+fn copies_become_loads_and_stores() {
+    let body = "b0:\n  l = local pair\n  copy l p pair\n  m = local pair\n  copy m l pair\n  copy &g m pair\n  return\n";
+    let expected = "\
+proc f(p, v)
+b0:
+  l_a = unknown
+  l_b = unknown
+  part = field p pair.a
+  l_a = load part
+  part_2 = field p pair.b
+  l_b = load part_2
+  m_a = unknown
+  m_b = unknown
+  m_a = l_a
+  m_b = l_b
+  part_3 = field &g pair.a
+  store part_3 m_a
+  part_4 = field &g pair.b
+  store part_4 m_b
+  return
+";
+    assert_eq!(promoted(body), expected);
+}
+
+#[test]
+fn what_others_may_know_stays() {
+    let head = "b0:\n  l = local pair\n  a = field l pair.a\n  ";
+    for use_of_it in [
+        "store p l",
+        "store p a",
+        "x = any a",
+        "x = eq l null",
+        "call @f(l, v)",
+        "!store a v",
+        "x = shift l v",
+        "x = load l bytes 4",
+        "x = load l bytes 16",
+        "lock l",
+        "x = narrow l pair",
+        "x = elem l v pair",
+        "x = rmw a add 1 relaxed",
+        "copy l l pair",
+    ] {
+        let body = format!("{head}{use_of_it}\n  store a v\n  return\n");
+        assert_eq!(promoted(&body), format!("proc f(p, v)\n{body}"), "{use_of_it}");
+    }
+    // One of two addresses.
+    let joined = "b0:\n  l = local pair\n  if eq v 0 goto b1 else b2\nb1:\n  l = p\n  goto b2\nb2:\n  a = field l pair.a\n  store a v\n  return\n";
+    assert_eq!(promoted(joined), format!("proc f(p, v)\n{joined}"));
+    // The address of the object of the pass before.
+    let older = "b0:\n  q = p\n  l = local pair\n  store p 1\n  goto b1\nb1:\n  q = l\n  l = local pair\n  a = field l pair.a\n  store a v\n  o = field q pair.a\n  w = load o\n  store p w\n  goto b1\n";
+    let text = promoted(older);
+    assert_eq!(text.matches("local pair").count(), 2, "{text}");
+}
+
+#[test]
+fn promotion_keeps_the_events_of_random_modules() {
+    let (mut events, mut objects) = (0, 0);
+    for seed in 0..1500 {
+        let before = random_module(&mut Rng::new(seed), &Shape::LOCALS);
+        let mut after = before.clone();
+        objects += promote(&mut after);
+        events += compare(&before, &after, seed);
+    }
+    assert!(events > 20_000 && objects > 300, "{events} events, {objects} objects");
+}
+
+#[test]
+fn calls_become_blocks_with_their_chain_of_places() {
+    let text = "\
+row open(m) returns 1
+b0:
+  lock m @'lib.h':3:4
+  return 0
+proc g(x) returns 1
+b0: catch * -> h0
+  !y = any x
+  return y
+h0:
+  throw x
+proc f(p)
+b0: catch * -> h0
+  r = outside open(p) @'a.c':1:2
+  !r = call @g(r)
+  store p r
+  return
+h0:
+  return
+";
+    let mut module = module(text);
+    let g = module.procedures.ids().find(|&id| module.procedures[id].name == "g");
+    assert_eq!(inline(&mut module, &|_, id| Some(id) == g), 2);
+    let expected = "\
+proc f(p)
+b0: catch * -> h0
+  m = p @'a.c':1:2
+  goto b0_3
+h0:
+  return
+b0_2: catch * -> h0
+  x = r
+  goto b0_4
+b0_3: catch * -> h0
+  lock m @'lib.h':3:4 < 'a.c':1:2 note open
+  r = 0 @'a.c':1:2
+  goto b0_2 @'a.c':1:2 note open
+b0_2_2: catch * -> h0
+  store p r
+  return
+b0_4: catch * -> h0_2
+  !y = any x
+  r = y
+  goto b0_2_2
+h0_2: catch * -> h0
+  throw x
+";
+    assert_eq!(shown(&module), expected);
+}
+
+#[test]
+fn what_fails_in_an_unmarked_call_stops_the_thread() {
+    let text = "proc g()\nb0:\n  throw null\nproc f()\nb0: catch * -> h0\n  call @g()\n  !x = 1\n  return\nh0:\n  return\n";
+    let mut module = module(text);
+    inline(&mut module, &|_, _| true);
+    let expected = "proc f()\nb0: catch * -> h0\n  goto b0_3\nh0:\n  return\nb0_2: catch * -> h0\n  !x = 1\n  return\nb0_3: catch * -> stop_here\n  throw null\nstop_here:\n  stop\n";
+    assert_eq!(shown(&module), expected);
+}
+
+#[test]
+fn recursion_and_locked_procedures_are_calls() {
+    let text =
+        "proc f(p)\nb0:\n  call @f(p)\n  call @g(p)\n  return\nproc g(p) locked p\nb0:\n  return\n";
+    let mut module = module(text);
+    assert_eq!(inline(&mut module, &|_, _| true), 0);
+    assert_eq!(shown(&module), text);
+}
+
+#[test]
+fn inlining_keeps_the_events_of_random_modules() {
+    let (mut events, mut calls) = (0, 0);
+    for seed in 0..1500 {
+        let before = random_module(&mut Rng::new(seed), &Shape::LOCALS);
+        let mut after = before.clone();
+        calls += inline(&mut after, &|_, id| id.index() % 2 == 1 || seed % 2 == 0);
+        events += compare(&before, &after, seed);
+    }
+    assert!(events > 20_000 && calls > 500, "{events} events, {calls} calls");
+}
