@@ -3,6 +3,7 @@
 
 use selvedge_base::Id as _;
 use selvedge_code::model::{Module, ProcedureId};
+use selvedge_code::simplify::fold::{Folding, fold};
 use selvedge_code::simplify::inline::inline;
 use selvedge_code::simplify::promote::promote;
 use selvedge_code::statement::Operation;
@@ -241,4 +242,165 @@ fn inlining_keeps_the_events_of_random_modules() {
         events += compare(&before, &after, seed);
     }
     assert!(events > 20_000 && calls > 500, "{events} events, {calls} calls");
+}
+
+fn folded(text: &str) -> (String, Folding) {
+    let mut module = module(text);
+    let folding = fold(&mut module);
+    (shown(&module), folding)
+}
+
+#[test]
+fn the_result_of_try_decides_once() {
+    let text = "\
+global m: word
+proc f(p)
+b0:
+  r = try &m
+  ok = ne r 0
+  goto b1
+b1:
+  if ne ok 0 goto b2 else b3
+b2:
+  store p 1
+  goto b4
+b3:
+  store p 2
+  goto b4
+b4:
+  if ne ok 0 goto b5 else b6
+b5:
+  unlock &m
+  goto b6
+b6:
+  return
+";
+    let expected = "\
+proc f(p)
+b0:
+  r = try &m
+  ok = ne r 0
+  goto b1
+b1:
+  if ne ok 0 goto b2 else b3
+b3:
+  store p 2
+  goto b4
+b4:
+  goto b6
+b6:
+  return
+b2:
+  store p 1
+  goto b4_2
+b4_2:
+  goto b5
+b5:
+  unlock &m
+  goto b6
+";
+    let (found, folding) = folded(text);
+    let blocks = |text: &str| {
+        let mut blocks: Vec<String> =
+            text.split("\nb").map(|block| block.trim().to_owned()).collect();
+        blocks.sort();
+        blocks
+    };
+    assert_eq!(blocks(&found), blocks(expected));
+    assert_eq!(folding, Folding { decided: 2, left: Vec::new() });
+}
+
+#[test]
+fn constants_null_and_constant_results_are_flags() {
+    let head = "global m: word\nproc taken() returns 1\nb0:\n  return 16\nproc f(p)\nb0:\n";
+    let body = |first: &str, second: &str, test: &str| {
+        format!(
+            "{head}  if eq p 0 goto b1 else b2\nb1:\n  x = {first}\n  goto b3\nb2:\n  x = {second}\n  goto b3\nb3:\n  if {test} goto b4 else b5\nb4:\n  lock &m\n  return\nb5:\n  return\n"
+        )
+    };
+    let decided = |first, second, test| folded(&body(first, second, test)).1.decided;
+    assert_eq!(decided("0", "1", "eq x 0"), 2);
+    assert_eq!(decided("null", "make word 8", "eq x null"), 2);
+    assert_eq!(decided("call @taken()", "0", "eq x 16"), 2);
+    assert_eq!(decided("load p", "0", "eq x 0"), 0);
+    assert_eq!(decided("p", "0", "eq x 0"), 0);
+    // What does not differ in locks stays.
+    let no_lock = body("0", "1", "eq x 0").replace("lock &m", "store p 1");
+    assert_eq!(folded(&no_lock).1, Folding::default());
+}
+
+#[test]
+fn flags_with_too_many_copies_stay_data_and_are_named() {
+    let mut text = String::from("global m: word\nproc f(p)\na0:\n");
+    for n in 0..8 {
+        text.push_str(&format!("  x{n} = 0\n"));
+    }
+    text.push_str("  goto b0\n");
+    for n in 0..8 {
+        text.push_str(&format!(
+            "b{n}:\n  if eq p {n} goto c{n} else b{next}\nc{n}:\n  x{n} = 1\n  goto b{next}\n",
+            next = n + 1
+        ));
+    }
+    text.push_str("b8:\n  goto d0\n");
+    for n in 0..8 {
+        text.push_str(&format!(
+            "d{n}:\n  if eq x{n} 0 goto e{n} else d{next}\ne{n}:\n  lock &m\n  goto d{next}\n",
+            next = n + 1
+        ));
+    }
+    text.push_str("d8:\n  return\n");
+    let (found, folding) = folded(&text);
+    assert_eq!(folding.decided, 0);
+    let names: Vec<&str> = folding.left.iter().map(|(_, name)| name.as_str()).collect();
+    assert_eq!(names, ["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"]);
+    assert!(text.ends_with(&found));
+}
+
+#[test]
+fn folding_keeps_the_events_of_random_modules() {
+    let (mut events, mut decided, mut left) = (0, 0, 0);
+    for seed in 0..2500 {
+        let before = random_module(&mut Rng::new(seed), &Shape::FLAGS);
+        let mut after = before.clone();
+        let folding = fold(&mut after);
+        decided += folding.decided;
+        left += folding.left.len();
+        events += compare(&before, &after, seed);
+    }
+    assert!(events > 10_000 && decided > 300, "{events} events, {decided} decided, {left} left");
+}
+
+#[test]
+fn all_passes_together_keep_the_events_of_shared_objects() {
+    for seed in 0..800 {
+        let before = random_module(&mut Rng::new(seed), &Shape::LOCALS);
+        let mut after = before.clone();
+        inline(&mut after, &|_, _| true);
+        promote(&mut after);
+        fold(&mut after);
+        let shared = |module: &Module| {
+            let run = run(module, ProcedureId::from_index(0), seed, false);
+            run.events.into_iter().filter(|event| event.local.is_none()).collect::<Vec<_>>()
+        };
+        let (left, right) = (shared(&before), shared(&after));
+        let shorter = left.len().min(right.len());
+        assert_eq!(validate(&after), [], "seed {seed}");
+        assert_eq!(left[..shorter], right[..shorter], "seed {seed}");
+    }
+}
+
+#[test]
+fn the_guard_of_a_condition_variable_is_gone_after_the_passes() {
+    let text = include_str!("functions/cpp_unique_lock.code");
+    let mut module = module(text);
+    inline(&mut module, &|_, _| true);
+    assert_eq!(promote(&mut module), 1);
+    fold(&mut module);
+    assert_eq!(validate(&module), []);
+    let text = print(&module);
+    let pop = &text[text.find("proc pop").expect("there is pop")..];
+    // The lock is taken and waited for where it is, and no way frees it twice.
+    assert!(!pop.contains("local guard") && !pop.contains("l_owns 0 goto"), "{pop}");
+    assert!(pop.contains("lock m_2") || pop.contains("lock m"), "{pop}");
 }

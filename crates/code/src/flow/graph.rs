@@ -39,7 +39,7 @@ impl Graph {
         let handlers = blocks.iter().map(handlers_of).collect();
         let (predecessors, protected, order) = (empty(), empty(), Vec::new());
         let mut graph = Self { successors, predecessors, handlers, protected, order };
-        graph.order = graph.reverse_postorder();
+        graph.order = graph.reverse_postorder(BlockId::from_index(0));
         for &from in &graph.order {
             for &target in &graph.successors[from] {
                 graph.predecessors[target].push(from);
@@ -56,14 +56,43 @@ impl Graph {
         self.successors[block].iter().chain(&self.handlers[block]).copied()
     }
 
-    fn reverse_postorder(&self) -> Vec<BlockId> {
+    /// The graph against the direction of all edges, from a new last block that all blocks lead to
+    /// which go nowhere else. Its dominators are the postdominators.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let count = self.successors.len() + 1;
+        let empty = || IdVec::filled(Vec::new(), count);
+        let exit = BlockId::from_index(count - 1);
+        let mut graph = Self {
+            successors: empty(),
+            predecessors: empty(),
+            handlers: empty(),
+            protected: empty(),
+            order: Vec::new(),
+        };
+        for &from in &self.order {
+            let next: Vec<BlockId> = distinct(self.leads_to(from).collect());
+            if self.successors[from].is_empty() {
+                graph.successors[exit].push(from);
+            }
+            next.into_iter().for_each(|to| graph.successors[to].push(from));
+        }
+        graph.order = graph.reverse_postorder(exit);
+        for &from in &graph.order {
+            for &to in &graph.successors[from] {
+                graph.predecessors[to].push(from);
+            }
+        }
+        graph
+    }
+
+    fn reverse_postorder(&self, entry: BlockId) -> Vec<BlockId> {
         let count = self.successors.len();
         let mut order = Vec::new();
         if count == 0 {
             return order;
         }
         let mut seen = IdVec::filled(false, count);
-        let entry = BlockId::from_index(0);
         seen[entry] = true;
         let mut open: Vec<(BlockId, usize)> = vec![(entry, 0)];
         while let Some((block, next)) = open.last_mut() {

@@ -6,5 +6,6 @@
 //! The design, sections 5 and 9: promotion is local, behind inlining; promotion by value and result
 //! through parameters waits until it is needed.
 
+pub mod fold;
 pub mod inline;
 pub mod promote;

@@ -70,6 +70,15 @@ impl Shape {
         weights: [3, 4, 6, 1, 2, 3, 1, 3],
         places: false,
     };
+    /// Many constants, tests of them, and locks.
+    pub const FLAGS: Self = Self {
+        procedures: 3,
+        blocks: 7,
+        statements: 3,
+        registers: 9,
+        weights: [8, 0, 1, 0, 1, 5, 1, 1],
+        places: false,
+    };
 }
 
 /// What all modules declare.
