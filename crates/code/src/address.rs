@@ -32,7 +32,7 @@ pub enum Index {
 
 /// A part of an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Step {
+pub enum PathStep {
     /// A field.
     Field(FieldId),
     /// An element of an array.
@@ -45,7 +45,7 @@ pub struct Address {
     /// What the object holds.
     pub root: Kind,
     /// The way to a part of it.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PathStep>,
     /// Bytes behind the start of this part; none if they are not known.
     pub rest: Option<u64>,
     /// The side of the lock at this place.
@@ -54,7 +54,7 @@ pub struct Address {
 
 /// An address can no longer be told: it may lie in any object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unknown;
+pub struct UnknownAddress;
 
 impl Address {
     /// The first byte of an object.
@@ -67,17 +67,22 @@ impl Address {
         let mut kind = self.root.clone();
         for step in &self.steps {
             kind = match step {
-                Step::Field(field) => module.fields[*field].kind.clone(),
-                Step::Element(_) => element_of(&kind),
+                PathStep::Field(field) => module.fields[*field].kind.clone(),
+                PathStep::Element(_) => element_of(&kind),
             };
         }
         kind
     }
 
     /// A field of the object at this address.
-    pub fn field(&self, module: &Module, layout: &Layout, field: FieldId) -> Result<Self, Unknown> {
+    pub fn field(
+        &self,
+        module: &Module,
+        layout: &Layout,
+        field: FieldId,
+    ) -> Result<Self, UnknownAddress> {
         let mut address = self.seen_as(module, layout, module.fields[field].owner)?;
-        address.steps.push(Step::Field(field));
+        address.steps.push(PathStep::Field(field));
         Ok(address)
     }
 
@@ -88,14 +93,14 @@ impl Address {
         layout: &Layout,
         index: Index,
         kind: &Kind,
-    ) -> Result<Self, Unknown> {
+    ) -> Result<Self, UnknownAddress> {
         if self.side.is_some() {
-            return Err(Unknown);
+            return Err(UnknownAddress);
         }
         let mut address = self.clone();
         let own = address.kind(module);
         if address.rest == Some(0) && !own.counts.is_empty() && element_of(&own) == *kind {
-            address.steps.push(Step::Element(index));
+            address.steps.push(PathStep::Element(index));
             return Ok(address);
         }
         // From one element to another one, or from an object that is no array to itself.
@@ -105,7 +110,7 @@ impl Address {
         let bytes = layout.size(kind);
         match index {
             Index::Constant(number) if bytes > 0 => {
-                let bytes = i64::try_from(bytes).map_err(|_| Unknown)?;
+                let bytes = i64::try_from(bytes).map_err(|_| UnknownAddress)?;
                 address.shift(module, layout, number.checked_mul(bytes))
             }
             _ => address.shift(module, layout, None),
@@ -113,9 +118,9 @@ impl Address {
     }
 
     /// A side of the lock at this address.
-    pub fn side(&self, side: Side) -> Result<Self, Unknown> {
+    pub fn side(&self, side: Side) -> Result<Self, UnknownAddress> {
         if self.side.is_some() {
-            return Err(Unknown);
+            return Err(UnknownAddress);
         }
         Ok(Self { side: Some(side), ..self.clone() })
     }
@@ -126,10 +131,10 @@ impl Address {
         module: &Module,
         layout: &Layout,
         bytes: Option<i64>,
-    ) -> Result<Self, Unknown> {
+    ) -> Result<Self, UnknownAddress> {
         let (Some(bytes), Some(rest), None) = (bytes, self.rest, self.side) else {
             // Within the object or out of it.
-            return Err(Unknown);
+            return Err(UnknownAddress);
         };
         let mut at = i128::from(rest) + i128::from(bytes);
         let mut address = Self { rest: Some(0), ..self.clone() };
@@ -140,12 +145,12 @@ impl Address {
                 break;
             }
             match address.steps.pop() {
-                Some(Step::Field(field)) => {
-                    at += i128::from(module.fields[field].offset.ok_or(Unknown)?);
+                Some(PathStep::Field(field)) => {
+                    at += i128::from(module.fields[field].offset.ok_or(UnknownAddress)?);
                 }
-                Some(Step::Element(index)) => {
+                Some(PathStep::Element(index)) => {
                     if size == 0 {
-                        return Err(Unknown);
+                        return Err(UnknownAddress);
                     }
                     let moved = at.div_euclid(size);
                     let index = match index {
@@ -156,10 +161,10 @@ impl Address {
                         // Another element, of which nothing is known.
                         Index::Value(_) | Index::Any => Index::Any,
                     };
-                    address.steps.push(Step::Element(index));
+                    address.steps.push(PathStep::Element(index));
                     at = at.rem_euclid(size);
                 }
-                None => return Err(Unknown),
+                None => return Err(UnknownAddress),
             }
         }
         address.inwards(module, layout, at as u64);
@@ -176,13 +181,13 @@ impl Address {
                     break;
                 }
                 let number = i64::try_from(rest / size).map_or(Index::Any, Index::Constant);
-                self.steps.push(Step::Element(number));
+                self.steps.push(PathStep::Element(number));
                 rest %= size;
                 continue;
             }
             let Element::Inline(ty) = kind.element else { break };
             let Some((field, offset)) = only_field_at(module, layout, ty, rest) else { break };
-            self.steps.push(Step::Field(field));
+            self.steps.push(PathStep::Field(field));
             rest -= offset;
         }
         self.rest = Some(rest);
@@ -190,9 +195,14 @@ impl Address {
 
     /// The same address with a path to an object of a type: outwards where the object begins at this
     /// byte, or inwards where one of its type does.
-    fn seen_as(&self, module: &Module, layout: &Layout, ty: TypeId) -> Result<Self, Unknown> {
+    fn seen_as(
+        &self,
+        module: &Module,
+        layout: &Layout,
+        ty: TypeId,
+    ) -> Result<Self, UnknownAddress> {
         if self.rest != Some(0) || self.side.is_some() {
-            return Err(Unknown);
+            return Err(UnknownAddress);
         }
         let is_it = |address: &Self| {
             let kind = address.kind(module);
@@ -209,8 +219,8 @@ impl Address {
                 return Ok(outer);
             }
             match outer.steps.pop() {
-                Some(Step::Field(field)) if module.fields[field].offset == Some(0) => {}
-                Some(Step::Element(Index::Constant(0))) => {}
+                Some(PathStep::Field(field)) if module.fields[field].offset == Some(0) => {}
+                Some(PathStep::Element(Index::Constant(0))) => {}
                 _ => break,
             }
         }
@@ -219,20 +229,20 @@ impl Address {
             if is_it(&inner) {
                 return Ok(inner);
             }
-            let Some(step) = inner.first_part(module, layout) else { return Err(Unknown) };
+            let Some(step) = inner.first_part(module, layout) else { return Err(UnknownAddress) };
             inner.steps.push(step);
         }
     }
 
     /// The only part that begins at the first byte of what the path leads to.
-    fn first_part(&self, module: &Module, layout: &Layout) -> Option<Step> {
+    fn first_part(&self, module: &Module, layout: &Layout) -> Option<PathStep> {
         let kind = self.kind(module);
         if !kind.counts.is_empty() {
-            return Some(Step::Element(Index::Constant(0)));
+            return Some(PathStep::Element(Index::Constant(0)));
         }
         let Element::Inline(ty) = kind.element else { return None };
         let (field, offset) = only_field_at(module, layout, ty, 0)?;
-        (offset == 0).then_some(Step::Field(field))
+        (offset == 0).then_some(PathStep::Field(field))
     }
 
     /// The path to the smallest part at this byte; two addresses of one object are the same byte if
@@ -345,7 +355,7 @@ type derived: base { g: word }
             address.element(&self.module, &self.layout, index, &kind).expect("known")
         }
 
-        fn shift(&self, address: &Address, bytes: i64) -> Result<Address, Unknown> {
+        fn shift(&self, address: &Address, bytes: i64) -> Result<Address, UnknownAddress> {
             address.shift(&self.module, &self.layout, Some(bytes))
         }
     }
@@ -360,9 +370,9 @@ type derived: base { g: word }
         assert_eq!(test.shift(&cell, 48), Ok(link.clone()));
         assert_eq!(test.shift(&cell, 44).map(|found| found.rest), Ok(Some(44)));
         assert_eq!(test.shift(&cell, 42).map(|found| found.rest), Ok(Some(2)));
-        assert_eq!(test.shift(&cell, -1), Err(Unknown));
-        assert_eq!(test.shift(&cell, 56), Err(Unknown));
-        assert_eq!(link.shift(&test.module, &test.layout, None), Err(Unknown));
+        assert_eq!(test.shift(&cell, -1), Err(UnknownAddress));
+        assert_eq!(test.shift(&cell, 56), Err(UnknownAddress));
+        assert_eq!(link.shift(&test.module, &test.layout, None), Err(UnknownAddress));
         // A field of a list that lies in the cell leads back, too.
         let next = test.field(&link, "next");
         assert_eq!(test.shift(&next, -48), Ok(cell));
@@ -411,8 +421,8 @@ type derived: base { g: word }
         let test = Test::new();
         let mutex = test.field(&test.object("cell", &[]), "m");
         let read = mutex.side(Side::Read).expect("known");
-        assert_eq!(read.side(Side::Write), Err(Unknown));
-        assert_eq!(test.shift(&read, 0), Err(Unknown));
+        assert_eq!(read.side(Side::Write), Err(UnknownAddress));
+        assert_eq!(test.shift(&read, 0), Err(UnknownAddress));
         assert!(!read.same_byte(&mutex, &test.module, &test.layout));
     }
 
@@ -423,6 +433,9 @@ type derived: base { g: word }
         assert_eq!(test.field(&derived, "f").steps.len(), 1);
         let f = test.module.fields.ids().find(|&id| test.module.fields[id].name == "g");
         let base = test.object("base", &[]);
-        assert_eq!(base.field(&test.module, &test.layout, f.expect("a field")), Err(Unknown));
+        assert_eq!(
+            base.field(&test.module, &test.layout, f.expect("a field")),
+            Err(UnknownAddress)
+        );
     }
 }

@@ -4,11 +4,15 @@
 //! nothing else of a program. It names no language. Plain data with public fields.
 //!
 //! - [`model`], [`statement`], [`words`], [`place`]: what a module consists of.
-//! - [`operands`]: what statements read and where blocks go.
+//! - [`operands`], [`registers`]: what statements read, where blocks go, and tidy registers.
 //! - [`text`]: the text form `.code`, which reads back.
 //! - [`validate`]: what every module has to satisfy.
+//! - [`layout`], [`address`]: the leaves that an access touches, and paths to one byte.
+//! - [`flow`]: the definitions of each use, live registers, elements that are one.
+//! - [`simplify`]: inlining, local objects as registers, copies per value of a flag.
 //!
-//! Where to start reading: [`model`], then [`statement`].
+//! Where to start reading: [`model`], then [`statement`]. The book's page *The text form of code* has
+//! the grammar.
 
 pub mod address;
 pub mod flow;
@@ -22,3 +26,10 @@ pub mod statement;
 pub mod text;
 pub mod validate;
 pub mod words;
+
+/// The book's page about the text form, as tests.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../book/src/reference/code-text.md")]
+    struct CodeText;
+}

@@ -137,18 +137,18 @@ pub enum Operation {
     /// An unknown function of values.
     Any(Vec<Value>),
     /// Reads.
-    Load(Access),
+    Load(MemoryAccess),
     /// Writes.
     Store {
         /// Where.
-        access: Access,
+        access: MemoryAccess,
         /// What.
         value: Value,
     },
     /// Reads and writes in one step; gives the old value.
     Update {
         /// Where.
-        access: Access,
+        access: MemoryAccess,
         /// The function of the old value and the operand.
         operator: UpdateOperator,
         /// The operand.
@@ -158,7 +158,7 @@ pub enum Operation {
     /// has written.
     Exchange {
         /// Where.
-        access: Access,
+        access: MemoryAccess,
         /// The expected value.
         expected: Value,
         /// What is written.
@@ -242,7 +242,7 @@ pub struct Shape {
 
 /// An access to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Access {
+pub struct MemoryAccess {
     /// Where.
     pub address: Value,
     /// How many bytes; 0 for all of what the address leads to.
@@ -251,7 +251,7 @@ pub struct Access {
     pub ordering: Option<Ordering>,
 }
 
-impl Access {
+impl MemoryAccess {
     /// A plain access to all of what an address leads to.
     pub const fn plain(address: Value) -> Self {
         Self { address, bytes: 0, ordering: None }

@@ -9,7 +9,7 @@
 mod declarations;
 mod statements;
 
-use crate::flow::graph::Graph;
+use crate::flow::graph::BlockGraph;
 use crate::flow::liveness::live_at_entry;
 use crate::model::{
     BlockId, FieldId, GlobalId, MethodId, Module, Point, Procedure, ProcedureId, RegisterId, TypeId,
@@ -125,7 +125,7 @@ impl Check<'_> {
 
     /// Each use has a definition on every path.
     fn definitions(&mut self, id: ProcedureId, procedure: &Procedure) {
-        let graph = Graph::new(procedure);
+        let graph = BlockGraph::new(procedure);
         let parameters = procedure.parameters.len();
         let undefined = live_at_entry(procedure, &graph).into_iter();
         for register in undefined.filter(|register| register.index() >= parameters) {
@@ -142,7 +142,7 @@ impl Check<'_> {
 }
 
 /// A use that some path comes to without an assignment.
-fn first_use(procedure: &Procedure, graph: &Graph, register: RegisterId) -> Option<Point> {
+fn first_use(procedure: &Procedure, graph: &BlockGraph, register: RegisterId) -> Option<Point> {
     let entry = *graph.order.first()?;
     let mut seen = IdVec::filled(false, procedure.blocks.len());
     seen[entry] = true;

@@ -3,7 +3,7 @@
 
 use selvedge_base::{Id as _, IdVec};
 use selvedge_code::flow::definitions::{Definition, Definitions};
-use selvedge_code::flow::graph::{Graph, failures};
+use selvedge_code::flow::graph::{BlockGraph, failures};
 use selvedge_code::flow::liveness::Liveness;
 use selvedge_code::model::{BlockId, Module, Point, Procedure, ProcedureId, RegisterId};
 use selvedge_code::operands::{registers_read, registers_read_by_jump, targets};
@@ -111,8 +111,8 @@ fn is_read_later(procedure: &Procedure, from: Point, register: RegisterId) -> bo
     false
 }
 
-fn flow(procedure: &Procedure) -> (Graph, Liveness, Definitions) {
-    let graph = Graph::new(procedure);
+fn flow(procedure: &Procedure) -> (BlockGraph, Liveness, Definitions) {
+    let graph = BlockGraph::new(procedure);
     let liveness = Liveness::new(procedure, &graph);
     let definitions = Definitions::new(procedure, &graph, &liveness);
     (graph, liveness, definitions)
@@ -185,10 +185,10 @@ fn module(text: &str) -> Module {
 
 /// The number of values and operands of joins.
 fn size(definitions: &Definitions) -> usize {
-    use selvedge_code::flow::definitions::Node;
-    let operands = |node: &Node| match node {
-        Node::Definition(_) => 1,
-        Node::Join { operands, .. } => 1 + operands.len(),
+    use selvedge_code::flow::definitions::ValueNode;
+    let operands = |node: &ValueNode| match node {
+        ValueNode::Definition(_) => 1,
+        ValueNode::Join { operands, .. } => 1 + operands.len(),
     };
     definitions.nodes.iter().map(operands).sum()
 }

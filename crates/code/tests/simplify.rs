@@ -11,7 +11,7 @@ use selvedge_code::text::{print, read};
 use selvedge_code::validate::validate;
 use selvedge_testkit::Rng;
 use selvedge_testkit::code::generate::{Shape, random_module};
-use selvedge_testkit::code::interpret::{Event, Object, run};
+use selvedge_testkit::code::interpret::{Object, ObservedEvent, run};
 use std::collections::BTreeSet;
 
 fn module(text: &str) -> Module {
@@ -40,7 +40,7 @@ fn locals(module: &Module) -> BTreeSet<u32> {
 fn compare(before: &Module, after: &Module, seed: u64) -> usize {
     assert_eq!(validate(after), [], "seed {seed}\n{}\n{}", print(before), print(after));
     let left = locals(after);
-    let stays = |event: &Event| match event.local {
+    let stays = |event: &ObservedEvent| match event.local {
         Some(Object::Local(_, origin, _)) => left.contains(&origin),
         _ => true,
     };
@@ -50,7 +50,7 @@ fn compare(before: &Module, after: &Module, seed: u64) -> usize {
         let entry = ProcedureId::from_index(0);
         let runs = [before, after].map(|module| run(module, entry, seed, round % 2 == 1));
         let events = runs.each_ref().map(|run| {
-            run.events.iter().filter(|event| stays(event)).cloned().collect::<Vec<Event>>()
+            run.events.iter().filter(|event| stays(event)).cloned().collect::<Vec<ObservedEvent>>()
         });
         let shorter = events[0].len().min(events[1].len());
         let texts = || format!("seed {seed}\n{}\n{}", print(before), print(after));
@@ -327,6 +327,18 @@ fn constants_null_and_constant_results_are_flags() {
     // What does not differ in locks stays.
     let no_lock = body("0", "1", "eq x 0").replace("lock &m", "store p 1");
     assert_eq!(folded(&no_lock).1, Folding::default());
+}
+
+#[test]
+fn a_handler_knows_what_holds_wherever_its_block_fails() {
+    let of = |second: &str| {
+        let text = format!(
+            "global m: word\nproc f(p)\nb0: catch * -> h\n  x = 0\n  !y = any p\n  x = {second}\n  !y = any p\n  return\nh:\n  if eq x 0 goto h1 else h2\nh1:\n  lock &m\n  return\nh2:\n  return\n"
+        );
+        folded(&text).1.decided
+    };
+    assert_eq!(of("0"), 1);
+    assert_eq!(of("1"), 0);
 }
 
 #[test]

@@ -18,7 +18,7 @@
 //! 2. Uses in blocks that the entry does not lead to have no value.
 
 use super::dominators::Dominators;
-use super::graph::{Graph, failures};
+use super::graph::{BlockGraph, failures};
 use super::liveness::Liveness;
 use crate::model::{BlockId, Point, Procedure, RegisterId};
 use crate::operands::{registers_read, registers_read_by_jump};
@@ -42,7 +42,7 @@ pub enum Definition {
 
 /// A value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Node {
+pub enum ValueNode {
     /// What a definition gives.
     Definition(Definition),
     /// One of several values, for a register where a block begins.
@@ -60,7 +60,7 @@ pub enum Node {
 #[derive(Clone, Debug)]
 pub struct Definitions {
     /// The values.
-    pub nodes: IdVec<ValueId, Node>,
+    pub nodes: IdVec<ValueId, ValueNode>,
     /// For each point of each block, where its uses begin.
     starts: IdVec<BlockId, Vec<u32>>,
     uses: Vec<(RegisterId, ValueId)>,
@@ -68,7 +68,7 @@ pub struct Definitions {
 
 impl Definitions {
     /// The values of a procedure.
-    pub fn new(procedure: &Procedure, graph: &Graph, liveness: &Liveness) -> Self {
+    pub fn new(procedure: &Procedure, graph: &BlockGraph, liveness: &Liveness) -> Self {
         let dominators = Dominators::new(graph);
         let mut naming = Naming::new(procedure, graph, liveness, &dominators);
         naming.walk(&dominators);
@@ -95,10 +95,10 @@ impl Definitions {
         let mut open = vec![value];
         while let Some(value) = open.pop() {
             match &self.nodes[value] {
-                Node::Definition(definition) => {
+                ValueNode::Definition(definition) => {
                     found.insert(*definition);
                 }
-                Node::Join { operands, .. } => {
+                ValueNode::Join { operands, .. } => {
                     open.extend(operands.iter().copied().filter(|&operand| seen.insert(operand)));
                 }
             }
@@ -119,7 +119,7 @@ impl Definitions {
         for _ in 0..ROUNDS {
             let mut changed = false;
             for id in self.nodes.ids() {
-                let Node::Join { operands, .. } = &mut self.nodes[id] else { continue };
+                let ValueNode::Join { operands, .. } = &mut self.nodes[id] else { continue };
                 for operand in operands.iter_mut() {
                     *operand = root(&becomes, *operand);
                 }
@@ -150,8 +150,8 @@ type Change = (RegisterId, Option<ValueId>);
 /// Gives each use its value, down the tree of dominators.
 struct Naming<'a> {
     procedure: &'a Procedure,
-    graph: &'a Graph,
-    nodes: IdVec<ValueId, Node>,
+    graph: &'a BlockGraph,
+    nodes: IdVec<ValueId, ValueNode>,
     /// The joins of each block, in the order of their registers.
     joins: IdVec<BlockId, Vec<(RegisterId, ValueId)>>,
     current: IdVec<RegisterId, Option<ValueId>>,
@@ -166,7 +166,7 @@ struct Naming<'a> {
 impl<'a> Naming<'a> {
     fn new(
         procedure: &'a Procedure,
-        graph: &'a Graph,
+        graph: &'a BlockGraph,
         liveness: &Liveness,
         dominators: &Dominators,
     ) -> Self {
@@ -235,7 +235,7 @@ impl<'a> Naming<'a> {
     }
 
     fn join(&mut self, block: BlockId, register: RegisterId) {
-        let value = self.nodes.push(Node::Join { block, register, operands: Vec::new() });
+        let value = self.nodes.push(ValueNode::Join { block, register, operands: Vec::new() });
         self.joins[block].push((register, value));
     }
 
@@ -249,7 +249,7 @@ impl<'a> Naming<'a> {
         }
         let Some(&entry) = self.graph.order.first() else { return };
         for register in self.procedure.parameter_registers() {
-            let parameter = Node::Definition(Definition::Parameter(register));
+            let parameter = ValueNode::Definition(Definition::Parameter(register));
             self.current[register] = Some(self.nodes.push(parameter));
         }
         // The entry may be the head of a loop.
@@ -319,7 +319,7 @@ impl<'a> Naming<'a> {
             } else {
                 for &result in &statement.results {
                     let definition = Definition::Statement(Point::new(id, index), result);
-                    let value = self.nodes.push(Node::Definition(definition));
+                    let value = self.nodes.push(ValueNode::Definition(definition));
                     self.assign(result, Some(value));
                 }
             }
@@ -366,8 +366,8 @@ fn root(becomes: &IdVec<ValueId, ValueId>, mut value: ValueId) -> ValueId {
     value
 }
 
-fn add(nodes: &mut IdVec<ValueId, Node>, join: ValueId, value: Option<ValueId>) {
-    if let (Node::Join { operands, .. }, Some(value)) = (&mut nodes[join], value) {
+fn add(nodes: &mut IdVec<ValueId, ValueNode>, join: ValueId, value: Option<ValueId>) {
+    if let (ValueNode::Join { operands, .. }, Some(value)) = (&mut nodes[join], value) {
         operands.push(value);
     }
 }

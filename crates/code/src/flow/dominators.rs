@@ -11,7 +11,7 @@
 //! # Invariants
 //! 1. Blocks that the entry does not lead to have no dominator and no frontier.
 
-use super::graph::Graph;
+use super::graph::BlockGraph;
 use crate::model::BlockId;
 use selvedge_base::IdVec;
 
@@ -26,7 +26,7 @@ pub struct Dominators {
 
 impl Dominators {
     /// The dominators of a graph.
-    pub fn new(graph: &Graph) -> Self {
+    pub fn new(graph: &BlockGraph) -> Self {
         let count = graph.successors.len();
         let mut immediate = IdVec::filled(None, count);
         let mut children: IdVec<BlockId, Vec<BlockId>> = IdVec::filled(Vec::new(), count);
@@ -42,7 +42,7 @@ impl Dominators {
     }
 
     /// Where what a block assigns may meet other assignments.
-    pub fn frontiers(&self, graph: &Graph) -> IdVec<BlockId, Vec<BlockId>> {
+    pub fn frontiers(&self, graph: &BlockGraph) -> IdVec<BlockId, Vec<BlockId>> {
         let mut frontiers: IdVec<BlockId, Vec<BlockId>> =
             IdVec::filled(Vec::new(), graph.successors.len());
         for &join in &graph.order {
@@ -73,7 +73,7 @@ struct Search {
 }
 
 impl Search {
-    fn new(graph: &Graph, entry: BlockId) -> Self {
+    fn new(graph: &BlockGraph, entry: BlockId) -> Self {
         let unknown = usize::MAX;
         let mut numbers = IdVec::filled(unknown, graph.successors.len());
         let (mut blocks, mut parents) = (Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ impl Search {
         }
     }
 
-    fn solve(mut self, graph: &Graph, immediate: &mut IdVec<BlockId, Option<BlockId>>) {
+    fn solve(mut self, graph: &BlockGraph, immediate: &mut IdVec<BlockId, Option<BlockId>>) {
         let count = self.blocks.len();
         let mut buckets: Vec<Vec<usize>> = vec![Vec::new(); count];
         let mut dominators = vec![0; count];

@@ -17,7 +17,7 @@ use selvedge_base::{Id as _, IdVec};
 
 /// Where the blocks of a procedure go.
 #[derive(Clone, Debug)]
-pub struct Graph {
+pub struct BlockGraph {
     /// Where a block goes at its end.
     pub successors: IdVec<BlockId, Vec<BlockId>>,
     /// The blocks whose end goes to a block.
@@ -30,7 +30,7 @@ pub struct Graph {
     pub order: Vec<BlockId>,
 }
 
-impl Graph {
+impl BlockGraph {
     /// The graph of a procedure.
     pub fn new(procedure: &Procedure) -> Self {
         let blocks = &procedure.blocks;

@@ -10,14 +10,14 @@
 //! # Requires
 //! A validated procedure.
 
-use super::definitions::{Definition, Definitions, Node, ValueId};
+use super::definitions::{Definition, Definitions, ValueId, ValueNode};
 use crate::address::Index;
 use crate::model::{Point, Procedure};
 use crate::statement::{Operation, Value};
 
 /// An array, as far as a procedure knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Base {
+pub enum ArrayBase {
     /// What a value leads to.
     Value(ValueId),
     /// What needs no register, such as the address of a global.
@@ -28,7 +28,7 @@ pub enum Base {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ElementToken {
     /// The array.
-    pub base: Base,
+    pub base: ArrayBase,
     /// The number.
     pub index: Index,
 }
@@ -52,8 +52,8 @@ impl ElementToken {
         let Operation::Element { base, index, .. } = statement.operation else { return None };
         let value = |register| definitions.value(point, register);
         let base = match base {
-            Value::Register(register) => Base::Value(value(register)?),
-            operand => Base::Operand(operand),
+            Value::Register(register) => ArrayBase::Value(value(register)?),
+            operand => ArrayBase::Operand(operand),
         };
         let index = match index {
             Value::Number(number) => Index::Constant(number),
@@ -83,8 +83,8 @@ impl ElementToken {
     pub fn ends_at(self, definitions: &Definitions, point: Point) -> bool {
         let values = [
             match self.base {
-                Base::Value(value) => Some(value),
-                Base::Operand(_) => None,
+                ArrayBase::Value(value) => Some(value),
+                ArrayBase::Operand(_) => None,
             },
             match self.index {
                 Index::Value(value) => Some(value),
@@ -92,9 +92,9 @@ impl ElementToken {
             },
         ];
         values.into_iter().flatten().any(|value| match &definitions.nodes[value] {
-            Node::Definition(Definition::Statement(at, _)) => *at == point,
-            Node::Definition(Definition::Parameter(_)) => false,
-            Node::Join { block, .. } => *block == point.block && point.index == 0,
+            ValueNode::Definition(Definition::Statement(at, _)) => *at == point,
+            ValueNode::Definition(Definition::Parameter(_)) => false,
+            ValueNode::Join { block, .. } => *block == point.block && point.index == 0,
         })
     }
 }
@@ -118,7 +118,7 @@ fn constant(procedure: &Procedure, definitions: &Definitions, value: ValueId) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::graph::Graph;
+    use crate::flow::graph::BlockGraph;
     use crate::flow::liveness::Liveness;
     use crate::model::{BlockId, ProcedureId};
     use crate::text::read;
@@ -128,7 +128,7 @@ mod tests {
         let text = format!("global g: word[8]\nproc f(p, i)\n{body}");
         let module = read(&text).module.expect("no mistake");
         let procedure = &module.procedures[ProcedureId::from_index(0)];
-        let graph = Graph::new(procedure);
+        let graph = BlockGraph::new(procedure);
         let liveness = Liveness::new(procedure, &graph);
         let definitions = Definitions::new(procedure, &graph, &liveness);
         let mut found = Vec::new();

@@ -13,7 +13,7 @@
 //! # Invariants
 //! 1. Blocks that the entry does not lead to need nothing.
 
-use super::graph::{Graph, failures};
+use super::graph::{BlockGraph, failures};
 use crate::model::{BlockId, Point, Procedure, RegisterId};
 use crate::operands::{registers_read, registers_read_by_jump};
 use selvedge_base::IdVec;
@@ -31,7 +31,7 @@ pub struct Liveness {
 
 impl Liveness {
     /// The live registers of a procedure.
-    pub fn new(procedure: &Procedure, graph: &Graph) -> Self {
+    pub fn new(procedure: &Procedure, graph: &BlockGraph) -> Self {
         let exposed = Exposed::new(procedure, graph);
         let groups = exposed.groups.iter().map(|group| group.solve(graph)).collect();
         Self { exposed, groups }
@@ -58,7 +58,7 @@ impl Liveness {
     }
 
     /// The registers that are live before a statement or an end, in order.
-    pub fn at(&self, procedure: &Procedure, graph: &Graph, point: Point) -> Vec<RegisterId> {
+    pub fn at(&self, procedure: &Procedure, graph: &BlockGraph, point: Point) -> Vec<RegisterId> {
         let block = &procedure.blocks[point.block];
         let mut live = std::collections::BTreeSet::new();
         for &next in &graph.successors[point.block] {
@@ -86,7 +86,7 @@ impl Liveness {
 
 /// The registers that are live where a procedure begins: somebody may read them before anybody
 /// assigns them.
-pub fn live_at_entry(procedure: &Procedure, graph: &Graph) -> Vec<RegisterId> {
+pub fn live_at_entry(procedure: &Procedure, graph: &BlockGraph) -> Vec<RegisterId> {
     let exposed = Exposed::new(procedure, graph);
     let Some(&entry) = graph.order.first() else { return Vec::new() };
     let mut live = Vec::new();
@@ -116,7 +116,7 @@ struct Group {
 }
 
 impl Exposed {
-    fn new(procedure: &Procedure, graph: &Graph) -> Self {
+    fn new(procedure: &Procedure, graph: &BlockGraph) -> Self {
         let mut uses: Vec<(BlockId, RegisterId)> = Vec::new();
         let mut definitions: Vec<(BlockId, RegisterId, bool)> = Vec::new();
         // The block in which a register was assigned last.
@@ -167,7 +167,7 @@ impl Exposed {
 
 impl Group {
     /// The live registers where blocks begin.
-    fn solve(&self, graph: &Graph) -> IdVec<BlockId, u64> {
+    fn solve(&self, graph: &BlockGraph) -> IdVec<BlockId, u64> {
         let count = graph.successors.len();
         let mut live: IdVec<BlockId, u64> = IdVec::filled(0, count);
         let mut assigned = IdVec::filled((0_u64, 0_u64), count);

@@ -16,7 +16,7 @@
 
 mod flags;
 
-use crate::flow::graph::{Graph, failures};
+use crate::flow::graph::{BlockGraph, failures};
 use crate::flow::liveness::Liveness;
 use crate::model::{Block, BlockId, Handler, Module, Procedure, ProcedureId, RegisterId};
 use crate::operands::each_target_mut;
@@ -60,7 +60,7 @@ pub fn fold(module: &mut Module) -> Folding {
     let constants = constant_results(module);
     for id in module.procedures.ids() {
         let procedure = &module.procedures[id];
-        let graph = Graph::new(procedure);
+        let graph = BlockGraph::new(procedure);
         let flags = Flags::find(module, procedure, &graph, &constants);
         if flags.tracked.is_empty() {
             continue;
@@ -86,7 +86,7 @@ pub fn fold(module: &mut Module) -> Folding {
 /// Copies the blocks of a procedure per value of its flags.
 struct Copier<'a> {
     procedure: &'a Procedure,
-    graph: &'a Graph,
+    graph: &'a BlockGraph,
     liveness: &'a Liveness,
     flags: &'a Flags<'a>,
     copies: BTreeMap<(BlockId, Valuation), BlockId>,
@@ -102,7 +102,7 @@ struct Copier<'a> {
 impl<'a> Copier<'a> {
     fn new(
         procedure: &'a Procedure,
-        graph: &'a Graph,
+        graph: &'a BlockGraph,
         liveness: &'a Liveness,
         flags: &'a Flags<'a>,
     ) -> Self {

@@ -11,18 +11,19 @@
 //! # Invariants
 //! 1. At each use of a promoted object's address, the address comes from one `local` only, and is a
 //!    known leaf.
-//! 2. No register that may hold such an address is live where the `local` is executed again: it
-//!    would name an older object.
+//! 2. Such an address is of the object that the `local` made last. For if it were executed again
+//!    between the only definition of a register and its use, then its first execution would lead to
+//!    that use without the definition, and the register would be read before it is assigned.
 
-use crate::address::{Address, Step};
+use crate::address::{Address, PathStep};
 use crate::flow::definitions::{Definition, Definitions};
-use crate::flow::graph::Graph;
+use crate::flow::graph::BlockGraph;
 use crate::flow::liveness::Liveness;
 use crate::layout::{Layout, LeafId};
 use crate::model::{Element, FieldId, Kind, Module, Point, Procedure, ProcedureId, RegisterId};
 use crate::operands::{registers_read, registers_read_by_jump};
 use crate::registers::{FreshNames, renumber};
-use crate::statement::{Access, Operation, Shape, Statement, Value};
+use crate::statement::{MemoryAccess, Operation, Shape, Statement, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns local objects into registers; says how many.
@@ -39,13 +40,13 @@ pub fn promote(module: &mut Module) -> usize {
 
 fn promote_in(module: &mut Module, layout: &Layout, id: ProcedureId) -> usize {
     let procedure = &module.procedures[id];
-    let graph = Graph::new(procedure);
+    let graph = BlockGraph::new(procedure);
     let liveness = Liveness::new(procedure, &graph);
     let definitions = Definitions::new(procedure, &graph, &liveness);
     let mut search =
         Search { module, layout, procedure, graph, definitions, pointers: BTreeMap::new() };
     search.pointers();
-    let locals = search.promotable(&liveness);
+    let locals = search.promotable();
     let count = locals.len();
     if count > 0 {
         let rewriting = Rewriting {
@@ -79,7 +80,7 @@ struct Search<'a> {
     module: &'a Module,
     layout: &'a Layout,
     procedure: &'a Procedure,
-    graph: Graph,
+    graph: BlockGraph,
     definitions: Definitions,
     /// The definitions that give addresses in local objects.
     pointers: BTreeMap<Definition, Pointer>,
@@ -98,8 +99,8 @@ fn part(module: &Module, layout: &Layout, address: &Address, bytes: u64) -> Opti
         .steps
         .iter()
         .filter_map(|step| match step {
-            Step::Field(field) => Some(*field),
-            Step::Element(_) => None,
+            PathStep::Field(field) => Some(*field),
+            PathStep::Element(_) => None,
         })
         .collect();
     if address.rest != Some(0) || address.side.is_some() || path.len() < inner.steps.len() {
@@ -166,22 +167,11 @@ impl Search<'_> {
     }
 
     /// The local objects that become registers.
-    fn promotable(&self, liveness: &Liveness) -> BTreeSet<Point> {
+    fn promotable(&self) -> BTreeSet<Point> {
         let mut kept: BTreeSet<Point> = BTreeSet::new();
-        let mut holders: BTreeMap<Point, BTreeSet<RegisterId>> = BTreeMap::new();
-        for (definition, pointer) in &self.pointers {
-            if let Definition::Statement(_, register) = definition {
-                holders.entry(pointer.local).or_default().insert(*register);
-            }
-        }
         for (point, statement) in self.statements() {
             for register in registers_read(&statement.operation) {
                 self.keep_leaked(point, register, Some(statement), &mut kept);
-            }
-            if let Operation::Move(value) = statement.operation
-                && let Some(pointer) = self.pointer(point, value)
-            {
-                holders.entry(pointer.local).or_default().extend(&statement.results);
             }
         }
         for &block in &self.graph.order {
@@ -191,11 +181,8 @@ impl Search<'_> {
                 self.keep_leaked(end, register, None, &mut kept);
             }
         }
-        holders.retain(|local, registers| {
-            let live = liveness.at(self.procedure, &self.graph, *local);
-            !kept.contains(local) && live.iter().all(|register| !registers.contains(register))
-        });
-        holders.into_keys().collect()
+        let locals = self.pointers.values().map(|pointer| pointer.local);
+        locals.filter(|local| !kept.contains(local)).collect()
     }
 
     /// Keeps the objects whose addresses a register may hold that is used for something else than
@@ -227,7 +214,7 @@ impl Search<'_> {
         if statement.may_fail {
             return false;
         }
-        let is_part = |access: Access| {
+        let is_part = |access: MemoryAccess| {
             part(self.module, self.layout, &pointer.address, access.bytes).is_some()
         };
         match &statement.operation {
@@ -360,7 +347,7 @@ impl Rewriting<'_> {
             operation,
             ..statement.clone()
         };
-        let access_part = |access: &Access| {
+        let access_part = |access: &MemoryAccess| {
             let pointer = self.pointer(point, access.address)?;
             let part = part(self.module, self.layout, &pointer.address, access.bytes)?;
             self.register(&pointer, part)
@@ -417,12 +404,12 @@ impl Rewriting<'_> {
                 [Some(to), Some(from)] => push(vec![to], Operation::Move(Value::Register(from))),
                 [Some(part), None] => {
                     let address = self.way(from, &path, &mut push);
-                    let access = Access { bytes, ..Access::plain(address) };
+                    let access = MemoryAccess { bytes, ..MemoryAccess::plain(address) };
                     push(vec![part], Operation::Load(access));
                 }
                 [None, Some(part)] => {
                     let address = self.way(to, &path, &mut push);
-                    let access = Access { bytes, ..Access::plain(address) };
+                    let access = MemoryAccess { bytes, ..MemoryAccess::plain(address) };
                     let value = Value::Register(part);
                     push(Vec::new(), Operation::Store { access, value });
                 }

@@ -41,5 +41,5 @@ mod spans;
 mod tests;
 
 pub use print::{print, print_statement};
-pub use read::{Reading, read};
+pub use read::{ModuleReading, read};
 pub use spans::{BlockSpans, ProcedureSpans, Spans};

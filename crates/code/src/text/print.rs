@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::place::{PlaceId, chain};
 use crate::statement::{
-    Access, Acquisition, Call, Callee, End, Jump, LockKind, Operation, Provenance, Shape,
+    Acquisition, Call, Callee, End, Jump, LockKind, MemoryAccess, Operation, Provenance, Shape,
     Statement, Value,
 };
 use crate::words::{Flags, LockMode, Word};
@@ -523,13 +523,13 @@ impl Printer<'_> {
         }
     }
 
-    fn access(&mut self, word: &str, access: Access, values: &[Value]) {
+    fn access(&mut self, word: &str, access: MemoryAccess, values: &[Value]) {
         self.words(word, &[access.address]);
         self.spaced(values);
         self.access_end(access);
     }
 
-    fn access_end(&mut self, access: Access) {
+    fn access_end(&mut self, access: MemoryAccess) {
         if access.bytes > 0 {
             self.write(" bytes ");
             self.number(access.bytes);

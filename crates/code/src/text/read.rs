@@ -24,7 +24,7 @@ use selvedge_syntax::nearest::nearest;
 
 /// What was read from a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reading {
+pub struct ModuleReading {
     /// The module, iff there is no error.
     pub module: Option<Module>,
     /// Where its parts stand.
@@ -34,12 +34,16 @@ pub struct Reading {
 }
 
 /// Reads a module.
-pub fn read(text: &str) -> Reading {
+pub fn read(text: &str) -> ModuleReading {
     let mut complaints = Complaints::new();
     if u32::try_from(text.len()).is_err() {
         let message = "the text is too large: at most 4 GiB can be read";
         complaints.push(Diagnostic::global("file-too-large", Severity::Error, message));
-        return Reading { module: None, spans: Spans::default(), diagnostics: complaints.finish() };
+        return ModuleReading {
+            module: None,
+            spans: Spans::default(),
+            diagnostics: complaints.finish(),
+        };
     }
     let names = collect(text);
     let mut reader = Reader {
@@ -60,7 +64,7 @@ pub fn read(text: &str) -> Reading {
         }
     }
     let module = (!complaints.has_errors()).then_some(module);
-    Reading { module, spans, diagnostics: complaints.finish() }
+    ModuleReading { module, spans, diagnostics: complaints.finish() }
 }
 
 /// A mistake that was reported.

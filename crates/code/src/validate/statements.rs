@@ -5,7 +5,7 @@ use super::{Check, Site};
 use crate::model::{BlockId, Point, Procedure, ProcedureId};
 use crate::operands::{each_value, each_value_of_jump, targets};
 use crate::statement::{
-    Access, Call, Callee, End, Jump, LockKind, Operation, Provenance, Statement, Value,
+    Call, Callee, End, Jump, LockKind, MemoryAccess, Operation, Provenance, Statement, Value,
 };
 use crate::words::{LockMode, Ordering, Side, Word as _};
 use selvedge_base::{Id as _, IdVec};
@@ -179,7 +179,7 @@ impl Check<'_> {
         }
     }
 
-    fn ordering(&mut self, access: Access, wrong: &[Ordering], what: &str) {
+    fn ordering(&mut self, access: MemoryAccess, wrong: &[Ordering], what: &str) {
         let both = Ordering::AcquireRelease;
         if let Some(ordering) = access.ordering.filter(|one| *one == both || wrong.contains(one)) {
             let message = format!("a {what} cannot be `{}`", ordering.word());

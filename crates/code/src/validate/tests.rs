@@ -4,7 +4,7 @@ use crate::model::{
     RegisterId, TypeId,
 };
 use crate::place::{InlinedPlace, PlaceId};
-use crate::statement::{Access, Call, Callee, End, Jump, Operation, Statement, Value};
+use crate::statement::{Call, Callee, End, Jump, MemoryAccess, Operation, Statement, Value};
 use crate::text::read;
 use selvedge_base::{FileId, Id, Place};
 
@@ -304,7 +304,7 @@ fn what_texts_cannot_say_is_checked_as_well() {
 
 #[test]
 fn the_number_of_breaches_is_limited() {
-    let mut module = with(Operation::Load(Access::plain(Value::Null)));
+    let mut module = with(Operation::Load(MemoryAccess::plain(Value::Null)));
     let block = &mut module.procedures[id(0)].blocks[id(0)];
     block.statements = vec![block.statements[0].clone(); 10 * LIMIT];
     assert_eq!(validate(&module).len(), LIMIT);

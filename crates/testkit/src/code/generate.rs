@@ -17,7 +17,7 @@ use selvedge_code::operands::each_target;
 use selvedge_code::place::{InlinedPlace, PlaceId, PlaceInterner};
 use selvedge_code::registers::renumber;
 use selvedge_code::statement::{
-    Access, Acquisition, Call, Callee, End, Jump, LockKind, Operation, Provenance,
+    Acquisition, Call, Callee, End, Jump, LockKind, MemoryAccess, Operation, Provenance,
     Shape as NewObject, Statement, Value,
 };
 use selvedge_code::text::read;
@@ -380,7 +380,7 @@ impl Maker<'_> {
         may_fail: bool,
     ) -> (Vec<RegisterId>, Operation, bool) {
         let bytes = if self.rng.percent(20) { 8 } else { 0 };
-        let access = Access { address: self.address(scope), bytes, ordering: None };
+        let access = MemoryAccess { address: self.address(scope), bytes, ordering: None };
         // An access to a local object that may fail keeps the object in memory.
         let may_fail = may_fail && self.rng.percent(30);
         match self.rng.below(5) {
@@ -404,7 +404,7 @@ impl Maker<'_> {
         may_fail: bool,
     ) -> (Vec<RegisterId>, Operation, bool) {
         let ordering = Some(*self.rng.pick(Ordering::ALL));
-        let access = Access { address: self.address(scope), bytes: 0, ordering };
+        let access = MemoryAccess { address: self.address(scope), bytes: 0, ordering };
         let value = self.value(scope);
         if self.rng.percent(50) {
             let operator = *self.rng.pick(UpdateOperator::ALL);

@@ -47,7 +47,7 @@ pub enum Datum {
 
 /// What others may notice.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Event {
+pub struct ObservedEvent {
     /// The thread.
     pub thread: usize,
     /// The local object that it is about, if it is one.
@@ -62,15 +62,15 @@ const STEPS: usize = 6000;
 
 /// A run from one procedure on.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct Execution {
     /// The events.
-    pub events: Vec<Event>,
+    pub events: Vec<ObservedEvent>,
     /// Whether it went on behind the last one.
     pub is_cut: bool,
 }
 
 /// Runs a procedure with numbers for arguments; `switches` says that threads take turns at random.
-pub fn run(module: &Module, entry: ProcedureId, seed: u64, switches: bool) -> Run {
+pub fn run(module: &Module, entry: ProcedureId, seed: u64, switches: bool) -> Execution {
     let mut machine = Machine::new(module, seed);
     let count = module.procedures[entry].parameters.len();
     machine.spawn(entry, (0..count).map(|at| Datum::Number(at as i64)).collect());
@@ -80,7 +80,7 @@ pub fn run(module: &Module, entry: ProcedureId, seed: u64, switches: bool) -> Ru
         let ready: Vec<usize> =
             (0..machine.threads.len()).filter(|&thread| machine.can_step(thread)).collect();
         if ready.is_empty() {
-            return Run { events: machine.events, is_cut: false };
+            return Execution { events: machine.events, is_cut: false };
         }
         if switches {
             chosen = *rng.pick(&ready);
@@ -90,5 +90,5 @@ pub fn run(module: &Module, entry: ProcedureId, seed: u64, switches: bool) -> Ru
         machine.step(chosen);
         machine.advance(chosen, STEPS);
     }
-    Run { events: machine.events, is_cut: true }
+    Execution { events: machine.events, is_cut: true }
 }

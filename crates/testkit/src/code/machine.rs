@@ -4,7 +4,7 @@
 //! # Invariants
 //! 1. Between turns each thread is over or before a statement that others may notice.
 
-use super::interpret::{Datum, Event, Object};
+use super::interpret::{Datum, Object, ObservedEvent};
 use selvedge_base::Id as _;
 use selvedge_code::address::is_subtype;
 use selvedge_code::layout::Layout;
@@ -50,7 +50,7 @@ pub struct Machine<'a> {
     /// The threads.
     pub threads: Vec<Thread>,
     /// What has happened.
-    pub events: Vec<Event>,
+    pub events: Vec<ObservedEvent>,
     /// How many statements were executed.
     pub steps: usize,
 }
@@ -203,7 +203,7 @@ impl<'a> Machine<'a> {
 
     fn event(&mut self, thread: usize, object: Option<Object>, what: String) {
         let local = object.filter(|object| matches!(object, Object::Local(..)));
-        self.events.push(Event { thread, local, what });
+        self.events.push(ObservedEvent { thread, local, what });
     }
 
     fn hash(&self, of: &dyn std::fmt::Debug) -> u64 {

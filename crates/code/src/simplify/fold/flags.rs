@@ -12,7 +12,7 @@
 
 use super::Known;
 use crate::flow::dominators::Dominators;
-use crate::flow::graph::Graph;
+use crate::flow::graph::BlockGraph;
 use crate::model::{BlockId, Module, Procedure, ProcedureId, RegisterId};
 use crate::operands::{registers_read, registers_read_by_jump};
 use crate::statement::{Callee, Jump, Operation, Statement, Value};
@@ -73,7 +73,7 @@ impl<'a> Flags<'a> {
     pub fn find(
         module: &Module,
         procedure: &Procedure,
-        graph: &Graph,
+        graph: &BlockGraph,
         constants: &'a Constants,
     ) -> Self {
         let mut flags = Self {
@@ -221,7 +221,7 @@ impl<'a> Flags<'a> {
 /// The statements that assign each register, where somebody comes.
 fn assignments<'a>(
     procedure: &'a Procedure,
-    graph: &Graph,
+    graph: &BlockGraph,
 ) -> BTreeMap<RegisterId, Vec<&'a Statement>> {
     let mut found: BTreeMap<RegisterId, Vec<&Statement>> = BTreeMap::new();
     for &block in &graph.order {
@@ -242,7 +242,7 @@ struct Relevance {
 }
 
 impl Relevance {
-    fn new(module: &Module, procedure: &Procedure, graph: &Graph) -> Self {
+    fn new(module: &Module, procedure: &Procedure, graph: &BlockGraph) -> Self {
         let procedures = procedures_that_matter(module);
         let matters = |statement: &Statement| match &statement.operation {
             Operation::Call(call) => match call.callee {
@@ -258,7 +258,7 @@ impl Relevance {
     }
 
     /// Whether the ways from the end of a block to where all of them meet differ in what matters.
-    fn differ(&self, graph: &Graph, from: BlockId) -> bool {
+    fn differ(&self, graph: &BlockGraph, from: BlockId) -> bool {
         let meeting = self.postdominators.immediate[from];
         let mut seen = BTreeSet::new();
         let mut open = graph.successors[from].clone();

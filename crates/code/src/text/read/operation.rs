@@ -4,7 +4,9 @@
 use super::super::scanner::{KEYWORDS, Kind as Token};
 use super::{Mistake, Read, Reader};
 use crate::model::RegisterId;
-use crate::statement::{Access, Acquisition, Call, Callee, LockKind, Operation, Shape, Value};
+use crate::statement::{
+    Acquisition, Call, Callee, LockKind, MemoryAccess, Operation, Shape, Value,
+};
 use crate::words::{LockMode, Operator, Ordering, Side, UpdateOperator};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_syntax::nearest::{nearest, suggest};
@@ -138,9 +140,9 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The bytes and the ordering of an access.
-    fn access(&mut self, address: Value) -> Read<Access> {
+    fn access(&mut self, address: Value) -> Read<MemoryAccess> {
         let bytes = if self.eat_keyword("bytes") { self.unsigned()? } else { 0 };
-        Ok(Access { address, bytes, ordering: self.eat_word::<Ordering>() })
+        Ok(MemoryAccess { address, bytes, ordering: self.eat_word::<Ordering>() })
     }
 
     fn thread_operation(&mut self, word: &str) -> Read<Operation> {
