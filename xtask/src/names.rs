@@ -19,7 +19,10 @@ const SHARED: &[(&str, &str)] = &[
     ("Block", "of the object program, and of what tests make up"),
     ("Breach", "what is wrong with a program, and with a module of code"),
     ("Configuration", "the glossary has both: of a program, and of a pushdown system"),
-    ("Definition", "the flow of values, in Java's bytecode until it is ported to the object program"),
+    (
+        "Definition",
+        "the flow of values, in Java's bytecode until it is ported to the object program",
+    ),
     ("Definitions", "likewise"),
     ("Dialect", "the models that are printed for tests know other dialects than the reader"),
     ("Field", "of a type in code, and of a packed state"),

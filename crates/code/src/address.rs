@@ -75,6 +75,9 @@ impl Address {
     }
 
     /// A field of the object at this address.
+    ///
+    /// # Errors
+    /// If no object of the type that declares the field is known to begin at this byte.
     pub fn field(
         &self,
         module: &Module,
@@ -87,6 +90,9 @@ impl Address {
     }
 
     /// An element of the array at this address, or of the one that this address is an element of.
+    ///
+    /// # Errors
+    /// If the element may lie outside of the object.
     pub fn element(
         &self,
         module: &Module,
@@ -118,6 +124,9 @@ impl Address {
     }
 
     /// A side of the lock at this address.
+    ///
+    /// # Errors
+    /// If the address is a side already.
     pub fn side(&self, side: Side) -> Result<Self, UnknownAddress> {
         if self.side.is_some() {
             return Err(UnknownAddress);
@@ -126,6 +135,9 @@ impl Address {
     }
 
     /// Some bytes further on; how many may not be known.
+    ///
+    /// # Errors
+    /// If the byte lies outside of the object, or may.
     pub fn shift(
         &self,
         module: &Module,
@@ -167,7 +179,8 @@ impl Address {
                 None => return Err(UnknownAddress),
             }
         }
-        address.inwards(module, layout, at as u64);
+        let rest = u64::try_from(at).map_err(|_| UnknownAddress)?;
+        address.inwards(module, layout, rest);
         Ok(address)
     }
 

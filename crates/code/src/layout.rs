@@ -151,7 +151,7 @@ impl Layout {
     fn leaves_of_type(&self, module: &Module, id: TypeId) -> IdVec<LeafId, Leaf> {
         let groups = self.groups(module, id);
         // Where fields have many leaves of their own, they are not looked into.
-        let inner = |group: &Group| match (&group.fields[..], self.inline(module, group)) {
+        let inner = |group: &Group| match (&group.fields[..], inline_type(module, group)) {
             ([_], Some(ty)) => self.types[ty].len().max(1),
             _ => 1,
         };
@@ -159,7 +159,7 @@ impl Layout {
         let mut leaves = IdVec::new();
         for group in &groups {
             let field = &module.fields[group.fields[0]];
-            let inside = self.inline(module, group).filter(|_| looks_inside);
+            let inside = inline_type(module, group).filter(|_| looks_inside);
             let inside = inside.filter(|&ty| !self.types[ty].is_empty());
             let is_array = !field.kind.counts.is_empty();
             if let Some(ty) = inside {
@@ -189,14 +189,6 @@ impl Layout {
         leaves
     }
 
-    /// The type of the objects inside of a group of one field.
-    fn inline(&self, module: &Module, group: &Group) -> Option<TypeId> {
-        match (&group.fields[..], module.fields[group.fields[0]].kind.element) {
-            ([_], Element::Inline(ty)) => Some(ty),
-            _ => None,
-        }
-    }
-
     /// The fields of a type in the order of their offsets, those that overlap together. A field
     /// without an offset overlaps with none.
     fn groups(&self, module: &Module, id: TypeId) -> Vec<Group> {
@@ -219,6 +211,14 @@ impl Layout {
             }
         }
         groups
+    }
+}
+
+/// The type of the objects inside of a group of one field.
+fn inline_type(module: &Module, group: &Group) -> Option<TypeId> {
+    match (&group.fields[..], module.fields[group.fields[0]].kind.element) {
+        ([_], Element::Inline(ty)) => Some(ty),
+        _ => None,
     }
 }
 
@@ -247,16 +247,13 @@ fn inner_types_first(module: &Module) -> Vec<TypeId> {
         }
         let mut open = vec![(root, inside(root))];
         while let Some((id, rest)) = open.last_mut() {
-            match rest.pop() {
-                Some(next) => {
-                    if !std::mem::replace(&mut seen[next], true) {
-                        open.push((next, inside(next)));
-                    }
+            if let Some(next) = rest.pop() {
+                if !std::mem::replace(&mut seen[next], true) {
+                    open.push((next, inside(next)));
                 }
-                None => {
-                    order.push(*id);
-                    open.pop();
-                }
+            } else {
+                order.push(*id);
+                open.pop();
             }
         }
     }

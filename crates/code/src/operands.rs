@@ -88,7 +88,9 @@ macro_rules! visits {
                     visit(otherwise);
                 }
                 Jump::Switch { cases, otherwise, .. } => {
-                    cases.$iter().for_each(|(_, target)| visit(target));
+                    for (_, target) in cases.$iter() {
+                        visit(target);
+                    }
                     visit(otherwise);
                 }
                 Jump::Return(_) | Jump::Throw(_) | Jump::Stop => {}

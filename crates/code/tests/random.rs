@@ -104,9 +104,10 @@ fn damaged_texts_are_no_panic() {
 fn deep_and_long_texts_are_no_problem() {
     let dimensions = format!("global g: word{}\n", "[1]".repeat(50_000));
     assert!(read(&dimensions).module.is_some());
-    let chain: String = (0..20_000).map(|n| format!("type t{n}: t{}\n", n + 1)).collect();
+    let all = |line: fn(usize) -> String| (0..20_000).map(line).collect::<Vec<_>>().concat();
+    let chain = all(|n| format!("type t{n}: t{}\n", n + 1));
     assert!(read(&format!("{chain}type t20000\n")).module.is_some());
-    let inside: String = (0..20_000).map(|n| format!("type t{n} {{ f: t{} }}\n", n + 1)).collect();
+    let inside = all(|n| format!("type t{n} {{ f: t{} }}\n", n + 1));
     assert!(read(&format!("{inside}type t20000\n")).module.is_some());
     let inlined = " < a:1".repeat(50_000);
     assert!(read(&format!("proc f()\nb:\n  return @a:1{inlined}\n")).module.is_some());

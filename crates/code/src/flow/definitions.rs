@@ -208,7 +208,9 @@ impl<'a> Naming<'a> {
         for &block in &self.graph.order {
             if !self.graph.protected[block].is_empty() {
                 let live = liveness.at_start(block);
-                live.into_iter().for_each(|register| handled[register].push(block));
+                for register in live {
+                    handled[register].push(block);
+                }
             }
         }
         // The last register that has a join in a block.

@@ -75,7 +75,9 @@ impl BlockGraph {
             if self.successors[from].is_empty() {
                 graph.successors[exit].push(from);
             }
-            next.into_iter().for_each(|to| graph.successors[to].push(from));
+            for to in next {
+                graph.successors[to].push(from);
+            }
         }
         graph.order = graph.reverse_postorder(exit);
         for &from in &graph.order {

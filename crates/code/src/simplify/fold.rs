@@ -177,22 +177,12 @@ impl<'a> Copier<'a> {
         Some(new)
     }
 
-    fn known(&self, value: Value, known: &Valuation) -> Option<Known> {
-        match value {
-            Value::Register(register) => known.get(&register).copied(),
-            Value::Number(number) => Some(Known::Number(number)),
-            Value::Null => Some(Known::Null),
-            Value::Global(_) | Value::Procedure(_) => Some(Known::Object),
-            Value::Unknown => None,
-        }
-    }
-
     /// What is known behind a statement.
     fn execute(&self, statement: &Statement, known: &mut Valuation) {
         let value = match &statement.operation {
-            Operation::Move(value) => self.known(*value, known),
+            Operation::Move(value) => known_value(*value, known),
             Operation::Compute { operator, left, right } => {
-                decide(*operator, self.known(*left, known), self.known(*right, known))
+                decide(*operator, known_value(*left, known), known_value(*right, known))
                     .map(Known::Number)
             }
             Operation::Make(_) | Operation::Local(_) | Operation::Closure { .. } => {
@@ -213,7 +203,7 @@ impl<'a> Copier<'a> {
     fn jump(&mut self, jump: &Jump, known: &Valuation) -> Option<Jump> {
         match jump {
             Jump::If { operator, left, right, then, otherwise } => {
-                let values = (self.known(*left, known), self.known(*right, known));
+                let values = (known_value(*left, known), known_value(*right, known));
                 if let Some(holds) = decide(*operator, values.0, values.1) {
                     self.decided += 1;
                     let target = if holds != 0 { *then } else { *otherwise };
@@ -230,7 +220,7 @@ impl<'a> Copier<'a> {
                 Some(Jump::If { operator, left, right, then, otherwise })
             }
             Jump::Switch { value, cases, otherwise } => {
-                if let Some(Known::Number(number)) = self.known(*value, known) {
+                if let Some(Known::Number(number)) = known_value(*value, known) {
                     self.decided += 1;
                     let case = cases.iter().find(|&&(case, _)| case == number);
                     let target = case.map_or(*otherwise, |&(_, target)| target);
@@ -288,6 +278,17 @@ impl<'a> Copier<'a> {
             };
             known.extend(value.map(|value| (flag, value)));
         }
+    }
+}
+
+/// What is known of an operand.
+fn known_value(value: Value, known: &Valuation) -> Option<Known> {
+    match value {
+        Value::Register(register) => known.get(&register).copied(),
+        Value::Number(number) => Some(Known::Number(number)),
+        Value::Null => Some(Known::Null),
+        Value::Global(_) | Value::Procedure(_) => Some(Known::Object),
+        Value::Unknown => None,
     }
 }
 

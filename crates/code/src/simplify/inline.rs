@@ -146,7 +146,7 @@ impl Round<'_> {
         let (body, stop) = self.body(target, &statement, rest, handlers, first);
         let Operation::Call(call) = statement.operation else { return rest };
         for (&parameter, &argument) in body.registers.iter().zip(&call.arguments) {
-            let copy = self.silent(parameter, argument, &statement.provenance);
+            let copy = silent(parameter, argument, &statement.provenance);
             self.procedure.blocks[at].statements.push(copy);
         }
         for block in body.blocks {
@@ -156,13 +156,6 @@ impl Round<'_> {
             self.procedure.blocks.push(stop);
         }
         rest
-    }
-
-    /// A copy that stands where a call stood.
-    fn silent(&self, to: RegisterId, from: Value, of: &Provenance) -> Statement {
-        let mut copy = Statement::new(vec![to], Operation::Move(from));
-        copy.provenance.place = of.place;
-        copy
     }
 
     /// The blocks of a body whose first one gets the id `first`, and a block behind them that stops.
@@ -207,7 +200,7 @@ impl Round<'_> {
             self.provenance(&mut end.provenance, &call.provenance, target);
             if let Jump::Return(values) = &end.jump {
                 for (&result, &value) in call.results.iter().zip(values) {
-                    statements.push(self.silent(result, value, &end.provenance));
+                    statements.push(silent(result, value, &end.provenance));
                 }
                 end.jump = Jump::Goto(rest);
             }
@@ -242,6 +235,13 @@ struct Body {
     blocks: Vec<Block>,
     /// What the registers of the body are there.
     registers: IdVec<RegisterId, RegisterId>,
+}
+
+/// A copy that stands where a call stood.
+fn silent(to: RegisterId, from: Value, of: &Provenance) -> Statement {
+    let mut copy = Statement::new(vec![to], Operation::Move(from));
+    copy.provenance.place = of.place;
+    copy
 }
 
 fn rename(value: &mut Value, registers: &IdVec<RegisterId, RegisterId>) {

@@ -304,7 +304,9 @@ impl Rewriting<'_> {
             Operation::Load(access) | Operation::Store { access, .. } => {
                 if let Some(pointer) = self.pointer(point, access.address) {
                     let part = part(self.module, self.layout, &pointer.address, access.bytes);
-                    part.into_iter().for_each(|part| self.name_part(&pointer, part));
+                    if let Some(part) = part {
+                        self.name_part(&pointer, part);
+                    }
                 }
             }
             Operation::Copy { to, from, kind } => {

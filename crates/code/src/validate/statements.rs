@@ -60,7 +60,9 @@ impl Check<'_> {
         }
         let mut values = Vec::new();
         each_value(&statement.operation, |&value| values.push(value));
-        values.into_iter().for_each(|value| self.value(procedure, value));
+        for value in values {
+            self.value(procedure, value);
+        }
         self.ids(&statement.operation);
         if self.breaches.len() == before {
             self.results(statement);
@@ -131,9 +133,8 @@ impl Check<'_> {
     /// The numbers of parameters and results of what is called, if they are known.
     fn signature(&self, callee: &Callee) -> Option<(usize, usize)> {
         let target = match callee {
-            Callee::Procedure(procedure) => *procedure,
+            Callee::Procedure(procedure) | Callee::Value(Value::Procedure(procedure)) => *procedure,
             Callee::Virtual(method) => self.module.methods[*method].targets.first()?.1,
-            Callee::Value(Value::Procedure(procedure)) => *procedure,
             Callee::Value(_) | Callee::Outside(_) => return None,
         };
         let target = self.module.procedures.get(target)?;
@@ -161,11 +162,11 @@ impl Check<'_> {
             Operation::Store { access, .. } => {
                 self.ordering(*access, &[Ordering::Acquire], "store");
             }
-            Operation::Update { access, .. } | Operation::Exchange { access, .. } => {
-                if access.ordering.is_none() {
-                    let message = "an atomic update has no ordering".to_owned();
-                    self.breach("wrong-ordering", message, "write `relaxed` if it orders nothing");
-                }
+            Operation::Update { access, .. } | Operation::Exchange { access, .. }
+                if access.ordering.is_none() =>
+            {
+                let message = "an atomic update has no ordering".to_owned();
+                self.breach("wrong-ordering", message, "write `relaxed` if it orders nothing");
             }
             Operation::Lock(taken) | Operation::TryLock(taken) | Operation::TimedLock(taken) => {
                 self.side(taken.side);
@@ -218,7 +219,9 @@ impl Check<'_> {
         self.provenance(&end.provenance);
         let mut values = Vec::new();
         each_value_of_jump(&end.jump, |&value| values.push(value));
-        values.into_iter().for_each(|value| self.value(procedure, value));
+        for value in values {
+            self.value(procedure, value);
+        }
         for target in targets(&end.jump) {
             self.in_range(target, &procedure.blocks);
         }
@@ -248,8 +251,12 @@ impl Check<'_> {
         let mut handles = IdVec::filled(false, procedure.blocks.len());
         let mut entered = IdVec::filled(false, procedure.blocks.len());
         for block in &procedure.blocks {
-            block.handlers.iter().for_each(|handler| handles[handler.target] = true);
-            targets(&block.end.jump).into_iter().for_each(|target| entered[target] = true);
+            for handler in &block.handlers {
+                handles[handler.target] = true;
+            }
+            for target in targets(&block.end.jump) {
+                entered[target] = true;
+            }
         }
         for (at, block) in procedure.blocks.iter_enumerated() {
             for (index, statement) in block.statements.iter().enumerate() {

@@ -288,7 +288,7 @@ impl Maker<'_> {
         match self.rng.below(6) {
             0 => Value::Null,
             1 => Value::Global(id::<GlobalId>(self.rng.below(4))),
-            _ => Value::Number(self.rng.below(3) as i64),
+            _ => Value::Number(i64::from(self.rng.value(0, 2))),
         }
     }
 
@@ -526,8 +526,8 @@ impl Maker<'_> {
             }
             6 => {
                 let value = self.value(scope);
-                let cases = (0..self.rng.below(3)).map(|case| (case as i64, block(self)));
-                let cases = cases.collect();
+                let count = self.rng.below(3);
+                let cases = (0..).take(count).map(|case| (case, block(self))).collect();
                 Jump::Switch { value, cases, otherwise: block(self) }
             }
             7 => Jump::Throw(self.value(scope)),

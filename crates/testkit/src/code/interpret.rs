@@ -73,7 +73,7 @@ pub struct Execution {
 pub fn run(module: &Module, entry: ProcedureId, seed: u64, switches: bool) -> Execution {
     let mut machine = Machine::new(module, seed);
     let count = module.procedures[entry].parameters.len();
-    machine.spawn(entry, (0..count).map(|at| Datum::Number(at as i64)).collect());
+    machine.spawn(entry, (0..).take(count).map(Datum::Number).collect());
     let mut rng = Rng::new(seed);
     let mut chosen = 0;
     while machine.events.len() < EVENTS && machine.steps < STEPS {

@@ -150,7 +150,6 @@ impl<'a> Flags<'a> {
                     Operation::Move(Value::Number(number)) => {
                         numbers.insert(*number);
                     }
-                    Operation::Move(Value::Register(_)) => {}
                     Operation::Compute { operator, .. }
                         if !matches!(operator, Operator::Add | Operator::Subtract) => {}
                     Operation::Move(_)
