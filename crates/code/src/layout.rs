@@ -265,6 +265,7 @@ mod tests {
     use super::*;
     use crate::text::read;
     use selvedge_base::Id as _;
+    use std::fmt::Write as _;
 
     /// The leaves of the first type that an access touches, as paths.
     fn touched(text: &str, bytes: Range<u64>) -> Vec<String> {
@@ -332,7 +333,8 @@ type pair 16 { x: word 8 @0; y: word 8 @8 }
     fn types_with_too_many_leaves_are_not_looked_into() {
         let mut text = String::new();
         for n in 0..64 {
-            text.push_str(&format!("type t{n} {{ a: t{next}; b: t{next} }}\n", next = n + 1));
+            let next = n + 1;
+            writeln!(text, "type t{n} {{ a: t{next}; b: t{next} }}").expect("a string takes it");
         }
         text.push_str("type t64 { w: word 1 @0 }\n");
         let module = read(&text).module.expect("no mistake");

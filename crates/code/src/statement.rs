@@ -5,8 +5,8 @@
 //!
 //! # Source
 //! The table of statements of the design, its section 2.
-//! Deviations: an access may say its bytes, because a vector load covers several leaves; a thread may
-//! be started at a value, as in C; the operand of `if` is a comparison.
+//! Deviations: an access may say its bytes, because one may cover several leaves; a thread may be
+//! started at a value that a register holds; what `if` tests is a comparison.
 
 use crate::model::{
     BlockId, Element, FieldId, GlobalId, Kind, MethodId, ProcedureId, RegisterId, TypeId,

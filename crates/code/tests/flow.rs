@@ -251,7 +251,7 @@ fn registers_that_live_through_many_blocks_are_validated_quickly() {
     for n in 0..COUNT {
         write!(text, "b{n}:\n  if eq p {n} goto b0 else b{}\n", n + 1).expect("a string takes it");
     }
-    write!(text, "b{COUNT}:\n").expect("a string takes it");
+    writeln!(text, "b{COUNT}:").expect("a string takes it");
     for n in 0..COUNT {
         writeln!(text, "  store p r{n}").expect("a string takes it");
     }

@@ -13,6 +13,7 @@ use selvedge_testkit::Rng;
 use selvedge_testkit::code::generate::{Shape, random_module};
 use selvedge_testkit::code::interpret::{Object, ObservedEvent, run};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 fn module(text: &str) -> Module {
     let reading = read(text);
@@ -345,21 +346,25 @@ fn a_handler_knows_what_holds_wherever_its_block_fails() {
 fn flags_with_too_many_copies_stay_data_and_are_named() {
     let mut text = String::from("global m: word\nproc f(p)\na0:\n");
     for n in 0..8 {
-        text.push_str(&format!("  x{n} = 0\n"));
+        writeln!(text, "  x{n} = 0").expect("a string takes it");
     }
     text.push_str("  goto b0\n");
     for n in 0..8 {
-        text.push_str(&format!(
+        write!(
+            text,
             "b{n}:\n  if eq p {n} goto c{n} else b{next}\nc{n}:\n  x{n} = 1\n  goto b{next}\n",
             next = n + 1
-        ));
+        )
+        .expect("a string takes it");
     }
     text.push_str("b8:\n  goto d0\n");
     for n in 0..8 {
-        text.push_str(&format!(
+        write!(
+            text,
             "d{n}:\n  if eq x{n} 0 goto e{n} else d{next}\ne{n}:\n  lock &m\n  goto d{next}\n",
             next = n + 1
-        ));
+        )
+        .expect("a string takes it");
     }
     text.push_str("d8:\n  return\n");
     let (found, folding) = folded(&text);
@@ -415,4 +420,30 @@ fn the_guard_of_a_condition_variable_is_gone_after_the_passes() {
     // The lock is taken and waited for where it is, and no way frees it twice.
     assert!(!pop.contains("local guard") && !pop.contains("l_owns 0 goto"), "{pop}");
     assert!(pop.contains("lock m_2") || pop.contains("lock m"), "{pop}");
+}
+
+#[test]
+fn ten_thousand_blocks_are_simplified_quickly() {
+    const BLOCKS: usize = 10_000;
+    let mut text = String::from(
+        "type pair 16 { a: word 8 @0; b: ref @8 }\nglobal m: word\nproc f(x, y)\na0:\n  l = local pair\n  t = try &m\n  goto b0\n",
+    );
+    for n in 0..BLOCKS {
+        write!(
+            text,
+            "b{n}:\n  store y x\n  a = field l pair.a\n  store a x\n  if eq y {n} goto c{n} else b{next}\nc{n}:\n  x = {n}\n  goto b{next}\n",
+            next = n + 1
+        )
+        .expect("a string takes it");
+    }
+    write!(
+        text,
+        "b{BLOCKS}:\n  if eq t 1 goto u else v\nu:\n  unlock &m\n  goto v\nv:\n  return\n"
+    )
+    .expect("a string takes it");
+    let mut module = module(&text);
+    assert_eq!(inline(&mut module, &|_, _| true), 0);
+    assert_eq!(promote(&mut module), 1);
+    fold(&mut module);
+    assert_eq!(validate(&module), []);
 }

@@ -16,7 +16,7 @@
 //!    that use without the definition, and the register would be read before it is assigned.
 
 use crate::address::{Address, PathStep};
-use crate::flow::definitions::{Definition, Definitions};
+use crate::flow::definitions::{Definition, Definitions, ValueId, ValueNode};
 use crate::flow::graph::BlockGraph;
 use crate::flow::liveness::Liveness;
 use crate::layout::{Layout, LeafId};
@@ -24,6 +24,7 @@ use crate::model::{Element, FieldId, Kind, Module, Point, Procedure, ProcedureId
 use crate::operands::{registers_read, registers_read_by_jump};
 use crate::registers::{FreshNames, renumber};
 use crate::statement::{MemoryAccess, Operation, Shape, Statement, Value};
+use selvedge_base::IdVec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns local objects into registers; says how many.
@@ -121,10 +122,39 @@ impl Search<'_> {
 
     /// The pointer that an operand is for certain.
     fn pointer(&self, point: Point, value: Value) -> Option<Pointer> {
-        match self.definitions.at(point, value.register()?)[..] {
-            [only] => self.pointers.get(&only).cloned(),
-            _ => None,
+        let value = self.definitions.value(point, value.register()?)?;
+        match &self.definitions.nodes[value] {
+            ValueNode::Definition(only) => self.pointers.get(only).cloned(),
+            ValueNode::Join { .. } => None,
         }
+    }
+
+    /// The joins of which some operand is a pointer.
+    fn joins_of_pointers(&self) -> IdVec<ValueId, bool> {
+        let nodes = &self.definitions.nodes;
+        let mut users: IdVec<ValueId, Vec<ValueId>> = IdVec::filled(Vec::new(), nodes.len());
+        let mut open = Vec::new();
+        for (id, node) in nodes.iter_enumerated() {
+            match node {
+                ValueNode::Definition(definition) => {
+                    open.extend(self.pointers.contains_key(definition).then_some(id));
+                }
+                ValueNode::Join { operands, .. } => {
+                    for &operand in operands {
+                        users[operand].push(id);
+                    }
+                }
+            }
+        }
+        let mut found = IdVec::filled(false, nodes.len());
+        while let Some(value) = open.pop() {
+            for &join in &users[value] {
+                if !std::mem::replace(&mut found[join], true) {
+                    open.push(join);
+                }
+            }
+        }
+        found
     }
 
     /// Finds the definitions that give addresses in local objects. In the order of the graph, a round
@@ -169,16 +199,17 @@ impl Search<'_> {
     /// The local objects that become registers.
     fn promotable(&self) -> BTreeSet<Point> {
         let mut kept: BTreeSet<Point> = BTreeSet::new();
+        let joins = self.joins_of_pointers();
         for (point, statement) in self.statements() {
             for register in registers_read(&statement.operation) {
-                self.keep_leaked(point, register, Some(statement), &mut kept);
+                self.keep_leaked(point, register, Some(statement), &joins, &mut kept);
             }
         }
         for &block in &self.graph.order {
             let code = &self.procedure.blocks[block];
             let end = Point::new(block, code.statements.len());
             for register in registers_read_by_jump(&code.end.jump) {
-                self.keep_leaked(end, register, None, &mut kept);
+                self.keep_leaked(end, register, None, &joins, &mut kept);
             }
         }
         let locals = self.pointers.values().map(|pointer| pointer.local);
@@ -192,18 +223,18 @@ impl Search<'_> {
         point: Point,
         register: RegisterId,
         statement: Option<&Statement>,
+        joins: &IdVec<ValueId, bool>,
         kept: &mut BTreeSet<Point>,
     ) {
-        let definitions = self.definitions.at(point, register);
-        let pointers: Vec<&Pointer> =
-            definitions.iter().filter_map(|definition| self.pointers.get(definition)).collect();
-        if pointers.is_empty() {
-            return;
-        }
-        let is_fine = definitions.len() == 1
-            && statement.is_some_and(|statement| self.is_fine(point, register, statement));
-        if !is_fine {
-            kept.extend(pointers.into_iter().map(|pointer| pointer.local));
+        let Some(value) = self.definitions.value(point, register) else { return };
+        if let Some(pointer) = self.pointer(point, Value::Register(register)) {
+            if !statement.is_some_and(|statement| self.is_fine(point, register, statement)) {
+                kept.insert(pointer.local);
+            }
+        } else if joins[value] {
+            let all = self.definitions.of(value);
+            let pointers = all.iter().filter_map(|definition| self.pointers.get(definition));
+            kept.extend(pointers.map(|pointer| pointer.local));
         }
     }
 

@@ -1,5 +1,6 @@
 use super::{print, read};
 use crate::model::Module;
+use std::fmt::Write as _;
 
 /// The module of a text without mistakes.
 fn module(text: &str) -> Module {
@@ -256,7 +257,7 @@ fn reading_goes_on_behind_mistakes() {
 fn many_mistakes_do_not_take_long() {
     let mut text = String::from("proc f()\nb0:\n");
     for number in 0..20_000 {
-        text.push_str(&format!("  x = call @none{number}()\n"));
+        writeln!(text, "  x = call @none{number}()").expect("a string takes it");
     }
     let found = mistakes(&text);
     assert_eq!(found.last().map(|(code, _)| *code), Some("too-many-errors"));

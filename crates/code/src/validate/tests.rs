@@ -234,7 +234,9 @@ fn ids_out_of_range_are_no_panic() {
             kind: crate::model::Kind::single(Element::Inline(id(0))),
         },
     ];
-    operations.into_iter().for_each(|operation| out_of_range(&with(operation)));
+    for operation in operations {
+        out_of_range(&with(operation));
+    }
     let change = |edit: fn(&mut Block)| {
         let mut module = with(Operation::Join(Value::Null));
         edit(&mut module.procedures[id(0)].blocks[id(0)]);
