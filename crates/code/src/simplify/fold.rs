@@ -4,7 +4,7 @@
 //! ways no longer meet.
 //!
 //! # Source
-//! The design, section 5. [`flags`] says what is a flag.
+//! The design, section 5. The module `flags` says what is a flag.
 //! Deviation: if the copies would be too many, no flag of the procedure is folded, and all are named.
 //!
 //! # Requires
