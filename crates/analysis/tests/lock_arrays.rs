@@ -29,7 +29,8 @@ fn an_index_without_an_element_fails() {
             }
             let options = Options::new(Some(engine));
             let budget = Budget::with_steps(1_000_000);
-            let report = answer(&prepared, &[question.clone()], &options, &budget, &mut |_| {});
+            let report =
+                answer(&prepared, std::slice::from_ref(&question), &options, &budget, &mut |_| {});
             let report = report.unwrap_or_else(|error| panic!("{error}\n{source}"));
             let Verdict::Violation(trace) = &report.answers[0].verdict else {
                 panic!("{}: {:?}\n{source}", engine.name(), report.answers[0].verdict)

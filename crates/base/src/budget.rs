@@ -266,7 +266,7 @@ impl Budget {
             });
             Limit {
                 steps: self.steps_left().map(|left| (left / shares as u64).max(1)),
-                deadline: deadline.map(|at| Deadline::polled(at)),
+                deadline: deadline.map(Deadline::polled),
                 ..Limit::default()
             }
         };

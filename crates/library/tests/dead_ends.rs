@@ -17,6 +17,7 @@ use selvedge_testkit::channels::{ChannelShape, random_channel_program};
 use selvedge_testkit::generate::{Shape, random_model, with_starts};
 use selvedge_testkit::typed::{TypedShape, random_typed};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// What `check` asks about deadlocks and dead ends.
@@ -103,16 +104,18 @@ fn dead_ends_of_eml_programs_are_findings() {
 fn philosophers(many: usize) -> String {
     let mut text = "chan : unused".to_owned();
     for at in 0..many {
-        text += &format!(", take{at}, put{at}");
+        let _ = write!(text, ", take{at}, put{at}");
     }
     text += ";\n";
     for at in 0..many {
         let next = (at + 1) % many;
-        text += &format!(
-            "process Fork{at} {{ main {{ while (*) {{ recv take{at}; recv put{at}; }} }} }}\n"
+        let _ = writeln!(
+            text,
+            "process Fork{at} {{ main {{ while (*) {{ recv take{at}; recv put{at}; }} }} }}"
         );
-        text += &format!(
-            "process P{at} {{ main {{ send take{at}; send take{next}; send put{next}; send put{at}; }} }}\n"
+        let _ = writeln!(
+            text,
+            "process P{at} {{ main {{ send take{at}; send take{next}; send put{next}; send put{at}; }} }}"
         );
     }
     text
@@ -196,9 +199,10 @@ fn philosophers_with_eight_forks_take_little_work() {
         for at in 0..FORKS {
             let next = (at + 1) % FORKS;
             let (first, second) = if ordered { (at.min(next), at.max(next)) } else { (at, next) };
-            text += &format!(
+            let _ = writeln!(
+                text,
                 "process P{at} {{ main {{ while (*) {{ synchronized(f{first}) {{ synchronized(f{second}) \
-                 {{ eaten = 1; }} }} }} }} }}\n"
+                 {{ eaten = 1; }} }} }} }} }}"
             );
         }
         text

@@ -541,7 +541,7 @@ impl Drawn {
                 let at = rng.below(cells);
                 let locations = [at, (at + rng.below(cells)) % cells];
                 let two = accesses.iter().any(|access| access.second);
-                if two && cells == 1 || two && locations[0] == locations[1] {
+                if two && (cells == 1 || locations[0] == locations[1]) {
                     continue;
                 }
                 drawn.push(PatternAsked { number, accesses, threads, locations });
@@ -554,7 +554,7 @@ impl Drawn {
 /// What `check` says of a program, in all its forms.
 struct CheckSays {
     checked: CheckedFile,
-    /// The kinds of findings of which JUnit says that they are proved to be none.
+    /// The kinds of findings of which `JUnit` says that they are proved to be none.
     proved: Vec<String>,
 }
 
@@ -630,7 +630,7 @@ impl CheckSays {
         tallies.find(|(own, _)| *own == kind).map(|(_, tally)| *tally).unwrap_or_default()
     }
 
-    /// Whether the exit code and JUnit claim that there is none of a kind.
+    /// Whether the exit code and `JUnit` claim that there is none of a kind.
     fn judge_kind(&self, judged: &mut Judged, kind: FindingKind, happens: Option<bool>) {
         let tally = self.tally(kind);
         let name = format!("check: {}", kind.rule());
@@ -650,7 +650,7 @@ impl CheckSays {
         }
         match happens {
             Some(true) if verdict == 1 || proved => {
-                judged.wrong(&name, "safe, although it happens")
+                judged.wrong(&name, "safe, although it happens");
             }
             Some(false) if verdict == 0 => judged.wrong(&name, "a violation that cannot happen"),
             _ => {}
