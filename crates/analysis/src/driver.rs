@@ -14,6 +14,7 @@
 //! 2. A limit that was met is no reason to ask another engine: the budget is used up.
 //! 3. A claim without values that does not fit them is neither a violation nor an internal error.
 //! 4. An internal error is the outcome only if no engine was left that takes the question.
+//! 5. No run ends for lack of steps while a copy that it started has not moved.
 
 use crate::choice::{Choice, choose};
 use crate::containment::contain;
@@ -23,9 +24,11 @@ use crate::prepared::Prepared;
 use crate::registry::{EngineKind, QuestionKind};
 use selvedge_base::{Budget, Diagnostic, Severity};
 use selvedge_cpds::CpdsOptions;
+use selvedge_program::copies::{idle_starts, without_idle_copies};
 use selvedge_program::{
-    AccessSite, Answer, Bound, Decision, Engine, Explored, GlobalId, Measure, Move, Question,
-    Refined, Searched, Statistics, StepKind, Target, Trace, TraceStep, Unknown, Verdict, Witness,
+    AccessSite, Answer, Bound, Decision, Engine, Explored, GlobalId, Measure, Move, Program,
+    Question, Refined, Searched, Statistics, StepKind, Target, Trace, TraceStep, Unknown, Verdict,
+    Witness,
 };
 use selvedge_replay::{ReplayError, replay_with_values, replay_within};
 use selvedge_states::{ProtectionRule, Reduction, SearchMeans, SearchOrder, StoreKind};
@@ -192,15 +195,48 @@ pub fn answer(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, InternalError> {
     let mut driver = Driver::new(prepared, options, budget);
+    let cut = without_idle_copies(prepared.program);
+    let cut = cut.as_ref().map(Prepared::new);
+    let mut maximal = cut.as_ref().map(|cut| Driver::new(cut, options, budget));
     let total = questions.len();
     let mut answers = Vec::with_capacity(total);
     for (done, question) in questions.iter().enumerate() {
         let mut note = |bound| progress(Progress { done, total, question: Some(question), bound });
         note(None);
-        answers.push(driver.answer(question, &mut |bound| note(Some(bound)))?);
+        let mut widened = |bound| note(Some(bound));
+        let answer = match &mut maximal {
+            Some(maximal) if *question == Question::Stuck => {
+                maximal.answer(question, &mut widened)?
+            }
+            Some(maximal) => {
+                let answer = driver.answer(question, &mut widened)?;
+                if ends_with_idle_copies(prepared.program, &answer) {
+                    maximal.answer(question, &mut widened)?
+                } else {
+                    answer
+                }
+            }
+            None => driver.answer(question, &mut widened)?,
+        };
+        answers.push(answer);
     }
     progress(Progress { done: total, total, question: None, bound: None });
-    Ok(driver.report(answers))
+    let mut report = driver.report(answers);
+    if let Some(maximal) = maximal {
+        let more = maximal.report(Vec::new());
+        report.statistics.add(&more.statistics);
+        report.chosen = report.chosen.or(more.chosen);
+        report.faults.extend(more.faults);
+    }
+    Ok(report)
+}
+
+/// Whether an answer shows a run that ends for lack of steps, although it started a copy that has not moved.
+fn ends_with_idle_copies(program: &Program, answer: &Answer) -> bool {
+    let Verdict::Violation(trace) = &answer.verdict else { return false };
+    let idle = idle_starts(program);
+    let is_idle = |step: &TraceStep| matches!(step.step, Move::Edge(edge) if idle.contains(&edge));
+    trace.repeats == Some(trace.steps.len()) && trace.steps.iter().any(is_idle)
 }
 
 /// What an engine was made for.

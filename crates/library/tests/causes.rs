@@ -1,7 +1,7 @@
 //! One test for each cause of a wrong answer that was found beside a right verdict, with its smallest
 //! program.
 
-use selvedge_analysis::{EngineKind, Options, Prepared, answer};
+use selvedge_analysis::{EngineKind, Options, Prepared, answer, instance};
 use selvedge_base::{Budget, FilePosition};
 use selvedge_library::load::Reading;
 use selvedge_library::{Text, load, target};
@@ -79,4 +79,38 @@ fn an_assertion_reads_with_its_lock() {
     let (fails, _) =
         listed("lock : l; int 0..1 : x guarded by l; process A { main { assert(x == 0); } }");
     assert_eq!(fails.into_iter().map(|one| one.1).collect::<Vec<_>>(), ["annotation"]);
+}
+
+/// A copy that was started can move, so a run that ends before it has moved is none.
+#[test]
+fn a_run_does_not_end_while_a_started_copy_can_move() {
+    let asked = |text: &str, formula: Option<&str>, copies: u32| {
+        let program = instance(program(text), &[], copies).program;
+        let question = formula.map_or(Question::Stuck, |formula| {
+            let (mut found, wrong) = selvedge_logic::parse(formula, &program, &[]);
+            assert!(wrong.is_empty(), "{wrong:?}");
+            Question::Temporal(found.remove(0))
+        });
+        let options = Options { copies: Some(copies), ..Options::new(None) };
+        let report =
+            answer(&Prepared::new(&program), &[question], &options, &Budget::new(), &mut |_| {});
+        report.expect("no contradiction").answers.remove(0).verdict
+    };
+    let helped = "bool : go = false;
+        process P { main { start W; assume(go); } }
+        process W[*] waits { main { go = true; } }";
+    let twice = "bool : go = false;
+        process P { main { start W; start W; assume(go); } }
+        process W[*] waits { main { skip; } }";
+    for copies in [1, 2] {
+        for formula in [None, Some("A F ended(P)")] {
+            let verdict = asked(helped, formula, copies);
+            assert!(matches!(verdict, Verdict::Unknown(_)), "{formula:?} {copies}: {verdict:?}");
+        }
+        // Where two copies are started, one is not enough to see how the run ends.
+        for formula in [None, Some("A F ended(P)")] {
+            let found = matches!(asked(twice, formula, copies), Verdict::Violation(_));
+            assert_eq!(found, copies == 2, "{formula:?}");
+        }
+    }
 }

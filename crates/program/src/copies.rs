@@ -6,7 +6,9 @@
 //! nobody. So what happens with many copies happens with those that take part. Those are the threads
 //! that the question names, and for each of them that waits the one that starts it, and so on; a
 //! thread that is joined is no copy, and its starter counts as well. An edge that starts one more copy
-//! may start one that takes no part, which is a step without an effect.
+//! may start one that takes no part, which is a step without an effect. Where a run goes on as long as a
+//! thread can move, such a copy counts, because it can move: there a start of one more copy fails, and
+//! the run is cut off ([`without_idle_copies`]).
 //!
 //! # Source
 //! SEMANTICS, "EML beyond the core".
@@ -174,6 +176,34 @@ pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program 
         }
     }
     out
+}
+
+/// The edges by which an instance starts one more copy, which never moves.
+pub fn idle_starts(program: &Program) -> BTreeSet<EdgeId> {
+    let starts_copy = |edge: &Edge| match edge.action {
+        Action::Start(thread) => program.threads[thread].name.ends_with(']'),
+        _ => false,
+    };
+    let statement = |edge: &Edge| (edge.source, edge.target, edge.place);
+    let starts: BTreeSet<_> =
+        program.edges.iter().filter(|edge| starts_copy(edge)).map(statement).collect();
+    let is_idle = |edge: &Edge| edge.action == Action::Skip && starts.contains(&statement(edge));
+    program.edges.ids().filter(|&id| is_idle(&program.edges[id])).collect()
+}
+
+/// The program in which a start of one more copy fails, with the same nodes and edges; `None` if there is
+/// no such start.
+pub fn without_idle_copies(program: &Program) -> Option<Program> {
+    let idle = idle_starts(program);
+    if idle.is_empty() {
+        return None;
+    }
+    let mut cut = program.clone();
+    let never = cut.conditions.push(Expr::FALSE);
+    for edge in idle {
+        cut.edges[edge].action = Action::Assert(never);
+    }
+    Some(cut)
 }
 
 /// A procedure, and the copy whose own it is.
