@@ -387,7 +387,8 @@ impl Budget {
         self.stopped().or_else(|| self.0.whole.as_ref()?.peek())
     }
 
-    /// How many steps it was charged, those of its parts among them. Only budgets with a limit on steps or a
+    /// How many steps it was charged, those of its parts among them; once it is used up, each look at it
+    /// counts as one. Only budgets with a limit on steps or a
     /// callback and [metered](Self::metered_part) ones count.
     pub fn polls(&self) -> u64 {
         self.0.polls.load(Ordering::Relaxed)
@@ -397,16 +398,21 @@ impl Budget {
     #[cold]
     fn look(&self, state: u8, charged: u64) -> Option<StopReason> {
         let Shared { polls, limit, whole, .. } = &*self.0;
+        // What comes too late does no work: it counts as a look only.
+        let known = StopReason::of_state(state);
+        let charged = if known.is_some() { 1 } else { charged };
         let before = if limit.counts() { polls.fetch_add(charged, Ordering::Relaxed) } else { 0 };
-        let count = before.saturating_add(charged);
-        if let Some(reason) = StopReason::of_state(state) {
-            return Some(reason);
+        if known.is_some() {
+            return known;
         }
+        let count = before.saturating_add(charged);
         let outer = whole.as_ref().and_then(|whole| whole.charge(charged).err());
         let passed = |deadline: Deadline| !deadline.watched && Instant::now() >= deadline.at;
         let reason = if outer.is_some() {
             outer
-        } else if limit.steps.is_some_and(|steps| count >= steps) {
+        } else if let Some(steps) = limit.steps.filter(|&steps| count >= steps) {
+            // No more was done than it allows, whatever the last charge is.
+            polls.fetch_min(steps.max(before), Ordering::Relaxed);
             Some(StopReason::Steps)
         } else if limit.deadline.is_some_and(passed) {
             Some(StopReason::Timeout)
