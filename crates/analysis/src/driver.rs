@@ -524,7 +524,7 @@ mod tests {
     }
 
     /// A question of each kind about a program, with what the engines say of it.
-    fn asked(program: &selvedge_program::Program) -> Vec<(Question, Verdict<()>)> {
+    fn asked(program: &Program) -> Vec<(Question, Verdict<()>)> {
         let (formula, _) = selvedge_logic::parse("E F deadlock", program, &[]);
         let formula = Question::Temporal(formula.into_iter().next().expect("a formula"));
         let threads: Vec<_> = program.threads.ids().collect();

@@ -98,7 +98,7 @@ fn safe_programs_are_proved_and_nothing_is_found_in_them() {
 /// at its budget, of which every one is some microseconds of work.
 #[test]
 fn recursive_pushdown_systems_are_answered_at_once_by_default() {
-    const FEW_POLLS: u64 = 2_000;
+    const FEW_POLLS: u64 = 4_000;
     let in_turns = "2\nPDA 0 1\n1 0 -> 0 0\n1 0 -> 0 0 1\n1 0 -> 0 1\n1 1 -> 0 -\n\
                     PDA 0 1\n0 0 -> 1 0 1\n0 0 -> 1 1\n0 1 -> 1 -\n";
     let alone = "2\nPDA 0 1\n0 0 -> 0 0 1\n0 0 -> 1 1\n1 1 -> 1 -\n\

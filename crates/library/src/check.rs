@@ -463,8 +463,9 @@ impl Asking<'_, '_> {
     }
 }
 
-/// Dead ends are found with so much work, or not at all, unless the user chooses them.
-const WORK_FOR_DEAD_ENDS: u64 = 20_000_000;
+/// Dead ends are found with so much work, which takes a few seconds at most, or not at all, unless the user
+/// chooses them.
+const WORK_FOR_DEAD_ENDS: u64 = 2_500_000;
 
 /// Whether an assertion is reached is found with so much work, or not at all.
 const WORK_PER_ASSERTION: u64 = 200_000;

@@ -10,10 +10,11 @@ use crate::shows;
 use crate::watchdog::{Limits, Watch};
 use selvedge_findings::reason;
 use selvedge_library::replay::{self, Replayed, replays, starts_per_site};
-use selvedge_program::FailureKind;
+use selvedge_program::copies::idle_starts;
+use selvedge_program::{FailureKind, Move, TraceStep};
 use selvedge_replay::{Simulation, SimulationEnd, execute, simulate};
 use selvedge_report::interleaving::run;
-use selvedge_report::{Detail, describe};
+use selvedge_report::{Detail, describe, wrap_lines};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -110,7 +111,12 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     shows.evaluate(program, &mut trace, watch.budget());
     let detail = if args.verbose { Detail::Everything } else { Detail::Events };
     let mut text = run::render(&trace, program, detail, output.stdout());
+    let idle = idle_starts(program);
+    let is_idle = |step: &TraceStep| matches!(step.step, Move::Edge(edge) if idle.contains(&edge));
     let how = match &end {
+        SimulationEnd::Ended | SimulationEnd::Stuck if trace.steps.iter().any(is_idle) => {
+            "no thread can move but copies beyond --copies that were started".to_owned()
+        }
         SimulationEnd::Ended => "every thread that was started has ended".to_owned(),
         SimulationEnd::Stuck => "a dead end: no thread can move".to_owned(),
         SimulationEnd::Failed => {
@@ -119,13 +125,13 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
         SimulationEnd::Steps => "more steps are possible with --steps".to_owned(),
         SimulationEnd::Open(why) => why.to_string(),
     };
-    let _ = writeln!(
-        text,
-        "\n{} in {} with seed {}: {how}",
+    let summary = format!(
+        "\n{} in {} with seed {}: {how}\n",
         describe::count(trace.steps.len(), "step"),
         describe::count(trace.contexts() as usize, "context"),
         args.seed
     );
+    text.push_str(&wrap_lines(&summary, output.stdout().width));
     output.print(&text)?;
     Ok(if matches!(end, SimulationEnd::Open(_)) { Exit::Unknown } else { Exit::Success })
 }
