@@ -17,6 +17,12 @@ use std::path::{Component, Path, PathBuf};
 /// Extensions of texts that are read with the model beside them.
 const BESIDE: [&str; 2] = ["init", "spec"];
 
+/// What to do about a folder with sources of Java.
+const FOR_JAVA: Option<&str> = Some(
+    "a program in Java is read from its class files: name a jar, or the folder that the compiler writes to, \
+     as in `selvedge check target/classes`",
+);
+
 /// A file to analyse.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InputFile {
@@ -35,6 +41,8 @@ pub struct Mistake {
     pub path: PathBuf,
     /// What is wrong with it.
     pub message: String,
+    /// What to do.
+    pub help: Option<&'static str>,
 }
 
 /// What the paths stand for.
@@ -65,9 +73,11 @@ pub fn find(paths: &[PathBuf]) -> Found {
         }
         if search.seen.len() == before && !search.already(path) {
             let languages = Language::ALL.map(|language| format!(".{}", language.extension()));
-            let message =
-                format!("there is nothing to check in this folder: no {}", languages.join(", no "));
-            search.found.mistakes.push(Mistake { path: path.clone(), message });
+            let message = format!(
+                "there is nothing to check in this folder: no {}, no .class",
+                languages.join(", no ")
+            );
+            search.found.mistakes.push(Mistake { path: path.clone(), message, help: FOR_JAVA });
         }
     }
     search.found
@@ -116,7 +126,7 @@ impl Search {
                 Ok(inside) => inside,
                 Err(error) => {
                     let message = format!("the folder cannot be read: {error}");
-                    self.found.mistakes.push(Mistake { path, message });
+                    self.found.mistakes.push(Mistake { path, message, help: None });
                     continue;
                 }
             };

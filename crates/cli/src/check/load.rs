@@ -110,5 +110,9 @@ fn refused(unreadable: Unreadable) -> Loaded {
 /// A folder without files to analyse.
 pub fn nothing(mistake: Mistake) -> Loaded {
     let complaint = Diagnostic::global("bad-folder", Severity::Error, mistake.message);
+    let complaint = match mistake.help {
+        Some(help) => complaint.with_help(help),
+        None => complaint,
+    };
     Loaded::refused(Text::new(mistake.path.display().to_string(), ""), complaint)
 }
