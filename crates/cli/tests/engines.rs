@@ -101,7 +101,7 @@ fn limits_are_those_of_each_engine() {
     assert_eq!(open, EngineKind::deciding(&[QuestionKind::Race]).len());
     let enough = run(&["race", "examples/stack.eml", "--engine", "tupling", "--format", "json"]);
     assert_eq!(enough.code, Some(0));
-    let (exit, json) = all(&["race", "examples/stack.eml", "--max-work", "600"]);
+    let (exit, json) = all(&["race", "examples/stack.eml", "--max-work", "800"]);
     let verdicts: BTreeSet<&str> = rows(&json).iter().map(|row| word(row, "verdict")).collect();
     assert!(verdicts.contains("safe") && verdicts.contains("unknown"), "{json}");
     assert_eq!(exit, Some(0), "a definite verdict beats an open one");
