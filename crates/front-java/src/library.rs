@@ -7,6 +7,7 @@
 
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// A side of a lock that an object of its own stands for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -213,9 +214,10 @@ impl Effect {
 }
 
 impl Table {
-    /// The table that comes with this crate.
-    pub fn standard() -> Self {
-        Self::parse(include_str!("models.txt")).unwrap_or_default()
+    /// The table that comes with this crate, read once per process.
+    pub fn standard() -> &'static Self {
+        static TABLE: OnceLock<Table> = OnceLock::new();
+        TABLE.get_or_init(|| Self::parse(include_str!("models.txt")).unwrap_or_default())
     }
 
     /// Reads a table.

@@ -252,7 +252,7 @@ impl JavaProgram {
             };
             let (world, settings) = (&self.world, &settings);
             let understood =
-                questions(world, &table, beginning, settings, budget, &mut heard, &mut each);
+                questions(world, table, beginning, settings, budget, &mut heard, &mut each);
             if let Some(bug) = bug {
                 return Err(bug);
             }

@@ -87,10 +87,10 @@ impl JavaProgram {
                 // No model is needed to tell.
                 JavaList::Kinds | JavaList::Unknown | JavaList::Unreached => {
                     let (world, options) = (&self.world, &self.options);
-                    complete(understood(world, &table, beginning, options, budget)?, budget)?
+                    complete(understood(world, table, beginning, options, budget)?, budget)?
                 }
                 JavaList::Objects | JavaList::Locks | JavaList::Units | JavaList::IgnoredLocks => {
-                    self.give_models(&table, beginning, budget, &mut |model| {
+                    self.give_models(table, beginning, budget, &mut |model| {
                         if !model.about_locks {
                             seen.add(&model);
                         }
@@ -121,7 +121,7 @@ impl JavaProgram {
         let table = Table::standard();
         let (mut found, mut others) = (Vec::new(), BTreeSet::new());
         for beginning in &self.begins {
-            self.give_models(&table, beginning, budget, &mut |model| {
+            self.give_models(table, beginning, budget, &mut |model| {
                 let statics = model.is_static && model.class == wanted;
                 if model.about_locks {
                     // It has no name of its own.

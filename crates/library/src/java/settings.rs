@@ -42,7 +42,7 @@ impl JavaSettings {
                 let message = format!("the classes were not looked through: {reason}");
                 Box::new(Diagnostic::global("file-not-read", Severity::Warning, message))
             };
-            let made = client_world(&world, class, &Table::standard(), budget);
+            let made = client_world(&world, class, Table::standard(), budget);
             let (world, class) = made.map_err(stopped)?;
             return Ok(JavaProgram {
                 world,
