@@ -114,3 +114,23 @@ fn a_run_does_not_end_while_a_started_copy_can_move() {
         }
     }
 }
+
+/// Atomic sections are followed within the limit on work, also where a call inside them never returns.
+#[test]
+fn an_atomic_section_without_an_end_is_no_step() {
+    let endless = program(
+        "int 0..3 : x, y; process A { main { atomic { f(); } } f { x = *; y = *; f(); } }
+         process B { main { x = 1; } }",
+    );
+    let (mut formulas, wrong) = selvedge_logic::parse("A F ended(A)", &endless, &[]);
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let question = Question::Temporal(formulas.remove(0));
+    for engine in [EngineKind::Exhaustive, EngineKind::Abstraction] {
+        let options = Options::new(Some(engine));
+        let budget = Budget::with_steps(20_000);
+        let report =
+            answer(&Prepared::new(&endless), &[question.clone()], &options, &budget, &mut |_| {});
+        let verdict = report.expect("no contradiction").answers.remove(0).verdict;
+        assert!(!matches!(verdict, Verdict::Safe), "{engine:?}");
+    }
+}

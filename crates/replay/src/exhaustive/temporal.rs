@@ -145,7 +145,7 @@ pub fn state_graph(
     let mut at = 0;
     while at < search.pairs.len() {
         budget.check()?;
-        search.expand_pair(at as u32)?;
+        search.expand_pair(at as u32, budget)?;
         at += 1;
     }
     if let Verdict::Unknown(why) = search.verdict(Ok(None), Unknown::CallDepth(call_depth)) {
@@ -198,6 +198,25 @@ struct Pair {
     before: Option<(u32, u32)>,
     /// Where its edges are.
     edges: std::ops::Range<usize>,
+}
+
+/// A step on the way through an atomic section, and the one before it.
+struct Way {
+    before: Option<usize>,
+    step: Scheduled,
+    state: Rc<State>,
+}
+
+/// All steps of a way that ends with this one.
+fn whole(ways: &[Way], last: Way) -> Vec<(Scheduled, Rc<State>)> {
+    let mut before = last.before;
+    let mut steps = vec![(last.step, last.state)];
+    while let Some(Way { before: further, step, state }) = before.map(|at| &ways[at]) {
+        steps.push((step.clone(), Rc::clone(state)));
+        before = *further;
+    }
+    steps.reverse();
+    steps
 }
 
 /// An edge between pairs.
@@ -301,7 +320,7 @@ impl<'a> Search<'a> {
         let mut look = FIRST_LOOK;
         while at < self.pairs.len() {
             budget.check()?;
-            self.expand_pair(at as u32)?;
+            self.expand_pair(at as u32, budget)?;
             at += 1;
             if at == look || at == self.pairs.len() {
                 look = look.max(at) * 2;
@@ -342,9 +361,9 @@ impl<'a> Search<'a> {
     }
 
     /// Finds the edges that leave a pair.
-    fn expand_pair(&mut self, at: u32) -> Result<(), Unknown> {
+    fn expand_pair(&mut self, at: u32, budget: &Budget) -> Result<(), Unknown> {
         let Pair { state, control, .. } = self.pairs[at as usize];
-        self.expand_state(state)?;
+        self.expand_state(state, budget)?;
         let start = self.edges.len();
         let expanded = self.expanded[state as usize].as_ref().expect("it was expanded");
         let automaton = self.automaton;
@@ -383,20 +402,24 @@ impl<'a> Search<'a> {
     }
 
     /// Finds the edges that leave a state.
-    fn expand_state(&mut self, number: u32) -> Result<(), Unknown> {
+    fn expand_state(&mut self, number: u32, budget: &Budget) -> Result<(), Unknown> {
         if self.expanded[number as usize].is_some() {
             return Ok(());
         }
         let state = Rc::clone(&self.states[number as usize]);
         let mut edges = Vec::new();
+        let (incomplete, failing) = (self.incomplete, self.failing);
+        (self.incomplete, self.failing) = (false, false);
         for thread in self.program.threads.ids() {
             // Ways into an atomic section that has not ended yet, the shortest first.
-            let mut open = vec![(Rc::clone(&state), Vec::new(), Taken::by(thread))];
+            let mut open = vec![(Rc::clone(&state), None, Taken::by(thread))];
+            let mut ways: Vec<Way> = Vec::new();
             // What was done on the way is part of what tells two ways apart.
             let mut inside: FxHashSet<(Rc<State>, Taken)> = FxHashSet::default();
             let mut next = 0;
             while next < open.len() {
-                let (from, steps, taken) = open[next].clone();
+                budget.check()?;
+                let (from, before, taken) = open[next].clone();
                 next += 1;
                 for (step, to) in self.steps(&from, thread)? {
                     let moment = self.moment(&from);
@@ -405,19 +428,19 @@ impl<'a> Search<'a> {
                     taken.deeds.sort_unstable();
                     taken.deeds.dedup();
                     taken.receivers.extend(step.receivers.iter().map(|receiver| receiver.thread));
-                    let mut steps: Vec<(Scheduled, Rc<State>)> = steps.clone();
                     let to = Rc::new(to);
-                    steps.push((step, Rc::clone(&to)));
+                    let way = Way { before, step, state: Rc::clone(&to) };
                     if to.in_atomic().is_none() {
                         let target = self.number(to);
-                        edges.push(StateEdge { taken, steps, target });
+                        edges.push(StateEdge { taken, steps: whole(&ways, way), target });
                     } else if inside.insert((Rc::clone(&to), taken.clone())) {
                         if inside.len() > MOST_INSIDE {
                             return Err(unsupported(
                                 "an atomic section has too many states inside",
                             ));
                         }
-                        open.push((to, steps, taken));
+                        open.push((to, Some(ways.len()), taken));
+                        ways.push(way);
                     }
                 }
             }
@@ -428,7 +451,10 @@ impl<'a> Search<'a> {
         for (bit, &thread) in self.fair.iter().enumerate() {
             ended |= u64::from(!state.waits(thread) && state.has_ended(thread)) << bit;
         }
-        let ends = edges.is_empty() && moment.holds(&Proposition::End, None);
+        // Where a call was left out, or a step fails, somebody can move.
+        let ends = edges.is_empty() && !self.incomplete && !self.failing;
+        self.incomplete |= incomplete;
+        self.failing |= failing;
         self.expanded[number as usize] = Some(Expanded { edges, truth, ended, ends });
         Ok(())
     }

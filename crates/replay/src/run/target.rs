@@ -8,7 +8,9 @@
 
 use super::state::State;
 use selvedge_program::{NodeId, Position, Program, Successors, Target, ThreadId};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 /// Whether a state is in the target. A failing assertion is a step, not a state, so no state is.
 pub fn is_in_target(state: &State, target: &Target) -> bool {
@@ -42,17 +44,25 @@ pub fn is_stuck(program: &Program, state: &State) -> bool {
         && !program.threads.ids().any(|thread| can_move(program, &successors, state, thread))
 }
 
-/// Whether a thread can take a step, where an atomic section is one.
+/// How many open calls inside an atomic section are followed to see whether it ends.
+const MOST_CALLS_INSIDE: usize = 256;
+
+/// Whether a thread can take a step, where an atomic section is one. A section with more open calls than
+/// are followed counts as one that ends.
 pub fn can_move(
     program: &Program,
     successors: &Successors,
     state: &State,
     thread: ThreadId,
 ) -> bool {
-    let mut seen = vec![state.clone()];
-    let mut position = 0;
-    while let Some(state) = seen.get(position).cloned() {
-        position += 1;
+    let most = state.control.threads[thread].stack.len() + MOST_CALLS_INSIDE;
+    let first = Rc::new(state.clone());
+    let mut open = vec![Rc::clone(&first)];
+    let mut seen = HashSet::from([first]);
+    while let Some(state) = open.pop() {
+        if state.control.threads[thread].stack.len() > most {
+            return true;
+        }
         let moves = state.moves(program, successors, thread);
         if moves.into_iter().any(|step| state.can_fail(program, thread, step).is_ok()) {
             return true;
@@ -60,10 +70,14 @@ pub fn can_move(
         let mut through = false;
         let flow = state.successors(program, successors, thread, &mut |_, next| {
             through |= next.in_atomic().is_none();
-            if !through && !seen.contains(&next) {
-                seen.push(next);
+            if through {
+                return ControlFlow::Break(());
             }
-            if through { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let next = Rc::new(next);
+            if seen.insert(Rc::clone(&next)) {
+                open.push(next);
+            }
+            ControlFlow::Continue(())
         });
         // What has too many outcomes to be tried has some.
         if through || flow.is_err() {
