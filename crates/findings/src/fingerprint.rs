@@ -3,9 +3,9 @@
 //! what in which procedure, not on which line.
 
 use crate::finding::FindingKind;
-use crate::reason::condition;
+use crate::reason::{condition, waits};
 use crate::walk::Walk;
-use selvedge_program::{FailureKind, Program, StepKind, Trace, TraceStep};
+use selvedge_program::{FailureKind, Obstacle, Program, StepKind, Trace, TraceStep};
 
 /// The identity of the finding that this trace shows; `subject` is what the user asked about, in the
 /// user's words.
@@ -22,10 +22,12 @@ pub fn fingerprint(program: &Program, kind: FindingKind, trace: &Trace, subject:
         }
         walk.step(step);
     }
-    // The order in which a cycle or a pair is listed is not part of the identity. Of several dead ends a
-    // program shows one, and which one depends on the engine.
-    let next = trace.next.iter().filter(|_| kind != FindingKind::Stuck);
-    let mut next: Vec<String> = next.map(|step| describe(program, &walk, step)).collect();
+    // The order in which a cycle, a pair or the threads of a dead end are listed is no part of the identity.
+    let next = trace.next.iter().map(|step| match step.waits_for {
+        Some(obstacle) if kind == FindingKind::Stuck => blocked(program, &walk, step, obstacle),
+        _ => describe(program, &walk, step),
+    });
+    let mut next: Vec<String> = next.collect();
     next.sort_unstable();
     text += &next.concat();
     identity(&text)
@@ -37,9 +39,21 @@ pub(crate) fn identity(text: &str) -> String {
     format!("{:016x}{:016x}", halves[0], halves[1])
 }
 
+/// A thread of a dead end, and what it waits for. Conditions over temporaries have no name that lasts.
+fn blocked(program: &Program, walk: &Walk, step: &TraceStep, obstacle: Obstacle) -> String {
+    let what = waits(program, obstacle, &str::to_owned);
+    let what = if what.contains('#') { "waits" } else { &what };
+    format!("\n{}\t{}\t{what}", program.threads[step.thread].name, procedure(program, walk, step))
+}
+
+/// The name of the procedure that takes a step.
+fn procedure<'p>(program: &'p Program, walk: &Walk, step: &TraceStep) -> &'p str {
+    let running = walk.threads[step.thread].calls.last();
+    running.map_or("", |&running| &program.procedures[running].name)
+}
+
 fn describe(program: &Program, walk: &Walk, step: &TraceStep) -> String {
-    let procedure = walk.threads[step.thread].calls.last();
-    let procedure = procedure.map_or("", |&procedure| &program.procedures[procedure].name);
+    let procedure = procedure(program, walk, step);
     let what = match step.kind {
         _ if let Some(kind) = step.fails => match condition(program, step) {
             Some(condition) if kind == FailureKind::Assertion => format!("assert {condition}"),
