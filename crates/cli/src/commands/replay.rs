@@ -11,7 +11,7 @@ use crate::watchdog::{Limits, Watch};
 use selvedge_findings::reason;
 use selvedge_library::replay::{self, Replayed, replays, starts_per_site};
 use selvedge_program::copies::idle_starts;
-use selvedge_program::{FailureKind, Move, TraceStep};
+use selvedge_program::{FailureKind, Move, Question, Target, TraceStep};
 use selvedge_replay::{Simulation, SimulationEnd, execute, simulate};
 use selvedge_report::interleaving::run;
 use selvedge_report::{Detail, describe, wrap_lines};
@@ -63,7 +63,12 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         let number = at + 1;
         let _ = match replayed {
             Replayed::Holds(question, mut trace) => {
-                let asked = describe::asked(&question, program);
+                let asked = match (&question, trace.fails) {
+                    (Question::Reach(Target::Assertion), Some(kind)) => {
+                        reason::failure(kind).to_owned()
+                    }
+                    _ => describe::asked(&question, program),
+                };
                 let steps = describe::count(trace.steps.len(), "step");
                 let line = writeln!(text, "holds   {number}  {asked}  {steps}");
                 if !shows.is_empty() {
