@@ -40,10 +40,8 @@ pub fn lacking(program: &Program, text: Option<&str>) -> Vec<Diagnostic> {
         // One with a value may be a constant.
         let has_value = program.globals.iter().any(|global| global.location == Some(id));
         if is_read && !has_value && uses.iter().all(|one| !one.writes.contains(&id)) {
-            let message = format!(
-                "no thread ever writes `{}`, so nothing can go wrong with it",
-                location.name
-            );
+            let message =
+                format!("no thread ever writes `{}`, so no access to it is a race", location.name);
             said.push(at(text, location.place, NEVER_WRITTEN_CODE, message, "it is only read"));
         }
     }
@@ -188,7 +186,7 @@ fn sharing_nothing(
             one.place,
             SHARES_NOTHING_CODE,
             message,
-            "nothing can go wrong with it",
+            "no other process can interfere with it",
         ));
     }
     said

@@ -128,8 +128,13 @@ fn an_atomic_section_without_an_end_is_no_step() {
     for engine in [EngineKind::Exhaustive, EngineKind::Abstraction] {
         let options = Options::new(Some(engine));
         let budget = Budget::with_steps(20_000);
-        let report =
-            answer(&Prepared::new(&endless), &[question.clone()], &options, &budget, &mut |_| {});
+        let report = answer(
+            &Prepared::new(&endless),
+            std::slice::from_ref(&question),
+            &options,
+            &budget,
+            &mut |_| {},
+        );
         let verdict = report.expect("no contradiction").answers.remove(0).verdict;
         assert!(!matches!(verdict, Verdict::Safe), "{engine:?}");
     }
