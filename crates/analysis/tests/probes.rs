@@ -66,3 +66,13 @@ fn mistakes_are_told() {
         assert_eq!(complaints.first().map(|one| one.code), Some(code), "{text}: {complaints:?}");
     }
 }
+
+/// Two blocks may declare one name; which of them runs is not in a state.
+#[test]
+fn a_name_of_several_blocks_is_refused() {
+    let text = "int 0..9 : g; process A { main { { int 0..9 : x = 1; g = x; } { int 0..9 : x = 4; g = x; } } }";
+    let program = selvedge_front_eml::parse(text).program.expect("a program");
+    let (read, complaints) = parse_probe("A.x + g", &program);
+    assert!(read.is_none());
+    assert!(complaints[0].message.contains("several blocks of A declare"), "{complaints:?}");
+}

@@ -7,8 +7,8 @@ use crate::token::Kind;
 use selvedge_base::{Diagnostic, Id, Span};
 use selvedge_program::data::element_name;
 use selvedge_program::{
-    Array, EnumId, Expr, Frame, GlobalId, Literal, LocalId, Operator, ProbeLocal, Sort, ThreadId,
-    Variable,
+    Array, EnumId, Expr, Frame, GlobalId, Literal, Local, LocalId, Operator, ProbeLocal, Sort,
+    ThreadId, Variable,
 };
 use selvedge_syntax::nearest::nearest;
 use selvedge_syntax::tokens::quote;
@@ -318,6 +318,7 @@ impl Parser<'_, '_> {
             locals.find(|local| local.name == name).map(|local| local.ty.sort())
         });
         if let Some(sort) = sort {
+            self.declared_once(&frames, thread, &name, named)?;
             let local = self.add_locals(thread, &[name], sort);
             let span = start.to(named);
             let expr = Expr::Current(Variable::Local(local));
@@ -334,6 +335,24 @@ impl Parser<'_, '_> {
         };
         let message = format!("{owner} has no local {}", quote(&name));
         self.unknown("unknown-variable", message, named, &help)
+    }
+
+    /// Refuses a name that several blocks of a procedure declare: a state does not say which block runs.
+    fn declared_once(
+        &mut self,
+        frames: &[&Frame],
+        thread: ThreadId,
+        name: &str,
+        named: Span,
+    ) -> Read<()> {
+        let numbered =
+            |local: &Local| local.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('#'));
+        if !frames.iter().any(|frame| frame.locals.iter().any(numbered)) {
+            return Ok(());
+        }
+        let owner = &self.names.program.threads[thread].name;
+        let message = format!("several blocks of {owner} declare {}", quote(name));
+        self.unknown("unknown-variable", message, named, "rename all of them but one")
     }
 
     /// The length of a local array of a thread, and the sort of its elements.
