@@ -83,3 +83,18 @@ fn no_run_is_explained() {
         assert_eq!(report.pointer("/formulas/0/no_witness"), Some(&why.into()), "{json}");
     }
 }
+
+/// What a path shows of values is recorded, too, so a run that shows something else does not replay.
+#[test]
+fn conditions_are_recorded_with_the_run() {
+    let source = "int 0..3 : x; process A { main { x = 1; x = 2; } } process B { main { skip; } }";
+    let shown = ["EF {x == 1 && !(x == 0 || x == 3)}", "EX EX {x == 1}"];
+    let asked = [&["branching", "-", "--format", "json"], &shown[..]].concat();
+    let report: Value =
+        serde_json::from_str(&run_with_input(&asked, source.as_bytes()).stdout).expect("JSON");
+    for at in 0..shown.len() {
+        let text = format!("/formulas/{at}/witness/replay/question/temporal/text");
+        let text = report.pointer(&text).and_then(Value::as_str).unwrap_or("no run");
+        assert!(text.contains("x == 1"), "{}: {text}", shown[at]);
+    }
+}

@@ -86,7 +86,7 @@ pub fn proposition(proposition: &Proposition, program: &Program) -> String {
             // It names globals only, so any procedure will do.
             let owner: ProcedureId = selvedge_base::Id::from_index(0);
             let names = |atom: Atom, f: &mut fmt::Formatter<'_>| program.write_atom(owner, atom, f);
-            format!("{{{}}}", shown(condition, Readers::All, &names))
+            format!("{{{}}}", shown(condition, Readers::Formulas, &names))
         }
         Proposition::Takes(id, None) => format!("[{}]", thread(*id)),
         Proposition::Takes(id, Some(one)) => format!("[{}: {}]", thread(*id), deed(*one, program)),

@@ -88,6 +88,8 @@ pub enum Readers {
     TextForm,
     /// Everybody, whatever language they are used to.
     All,
+    /// The reader of conditions in formulas.
+    Formulas,
 }
 
 /// The text of an expression; `names` writes what has a name.
@@ -187,8 +189,10 @@ where
                 self.write(index, Around::Nothing, f)?;
                 f.write_str("]")
             }
-            Expr::Me => f.write_str(if self.readers == Readers::All { "me" } else { "$me" }),
-            Expr::Copy => f.write_str(if self.readers == Readers::All { "self" } else { "$copy" }),
+            Expr::Me => f.write_str(if self.readers == Readers::TextForm { "$me" } else { "me" }),
+            Expr::Copy => {
+                f.write_str(if self.readers == Readers::TextForm { "$copy" } else { "self" })
+            }
             Expr::Ite(parts) => self.built_in("ite", &[&parts[0], &parts[1], &parts[2]], f),
             Expr::Negate(inner) => {
                 // A sign directly before a number would belong to it.
@@ -211,6 +215,10 @@ where
             },
             Expr::Binary(operator, left, right) => {
                 let sign = match operator {
+                    Operator::And if self.readers == Readers::Formulas => " && ",
+                    Operator::Or if self.readers == Readers::Formulas => " || ",
+                    Operator::Equal if self.readers == Readers::Formulas => " == ",
+                    Operator::Implies if self.readers == Readers::Formulas => " -> ",
                     Operator::And => " & ",
                     Operator::Or => " | ",
                     Operator::Xor => " ^ ",
@@ -235,7 +243,7 @@ where
 
     /// What is written like a call.
     fn built_in(&self, name: &str, parts: &[&Expr], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.readers == Readers::All { "" } else { "$" };
+        let sign = if self.readers == Readers::TextForm { "$" } else { "" };
         write!(f, "{sign}{name}(")?;
         for (at, part) in parts.iter().enumerate() {
             f.write_str(if at == 0 { "" } else { ", " })?;
