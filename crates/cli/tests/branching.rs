@@ -92,9 +92,9 @@ fn conditions_are_recorded_with_the_run() {
     let asked = [&["branching", "-", "--format", "json"], &shown[..]].concat();
     let report: Value =
         serde_json::from_str(&run_with_input(&asked, source.as_bytes()).stdout).expect("JSON");
-    for at in 0..shown.len() {
+    for (at, formula) in shown.iter().enumerate() {
         let text = format!("/formulas/{at}/witness/replay/question/temporal/text");
         let text = report.pointer(&text).and_then(Value::as_str).unwrap_or("no run");
-        assert!(text.contains("x == 1"), "{}: {text}", shown[at]);
+        assert!(text.contains("x == 1"), "{formula}: {text}");
     }
 }

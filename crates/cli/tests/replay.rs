@@ -265,3 +265,26 @@ fn a_seed_is_a_run() {
         assert!(runs.len() > 1, "{file}: one run for all seeds");
     }
 }
+
+/// Where threads are started in a loop, replay reads as many starts as the report is about.
+#[test]
+fn runs_with_starts_in_a_loop_hold() {
+    let model = "decl x;\nvoid main() begin\n x := F;\n while * do start_thread w(); od\n assert(!x);\nend\n\
+                 void w() begin x := T; end\n";
+    let folder = scratch("replay-starts");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("starts.bp");
+    std::fs::write(&file, model).expect("a file");
+    let file = file.to_str().expect("UTF-8");
+    for arguments in [
+        &["check", file, "--no-cache"][..],
+        &["check", file, "--no-cache", "--only", "deadlock"],
+        &["temporal", file, "E F {x}"],
+        &["reach", file],
+    ] {
+        let report = run(&[arguments, &["--format", "json"]].concat()).stdout;
+        let replayed = run_with_input(&["replay", file, "-"], report.as_bytes());
+        assert_eq!(replayed.code, Some(0), "{arguments:?}: {}{}", replayed.stdout, replayed.stderr);
+        assert!(replayed.stdout.contains("1 of 1 interleaving holds"), "{}", replayed.stdout);
+    }
+}

@@ -2,6 +2,7 @@
 //! The interleavings of a JSON report are executed again on the model, by the replayer alone, each for
 //! its own question.
 
+use crate::file::STARTS;
 use crate::load::Text;
 use crate::restrict::{ThreadRestriction, read_restriction, restrict};
 use selvedge_base::Budget;
@@ -73,10 +74,13 @@ pub fn execute(program: &Program, replay: &Replay, budget: &Budget) -> Replayed 
     }
 }
 
-/// Where threads are started without bound, how many of them the report is about.
-pub fn starts_per_site(document: &Value) -> Option<u32> {
+/// Where threads are started without bound, how many of them the report is about: what it says, and
+/// otherwise what its analysis takes by default.
+pub fn starts_per_site(document: &Value) -> u32 {
     let starts = document.pointer("/options/starts_per_site").and_then(Value::as_u64);
-    starts.and_then(|starts| u32::try_from(starts).ok())
+    let is_check = document.get("analysis").and_then(Value::as_str) == Some("check");
+    let default = if is_check { STARTS } else { 1 };
+    starts.and_then(|starts| u32::try_from(starts).ok()).unwrap_or(default)
 }
 
 /// Everything in the document that can be executed again, in its order.

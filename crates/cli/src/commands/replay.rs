@@ -33,7 +33,7 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         output.complain(&format!("{} is no JSON: {error}", report.name));
         Exit::BadInput
     })?;
-    let starts_per_site = starts_per_site(&document);
+    let starts_per_site = Some(starts_per_site(&document));
     let reading = Reading { dialect: args.input.dialect(), starts_per_site };
     let model = input::data_model(&args.input.files, reading, output, budget)?;
     let found = replays(&document).map_err(|error| {
