@@ -239,6 +239,17 @@ fn an_index_outside_an_array_is_shown_as_an_access() {
     }
 }
 
+/// Where the first state shows a finding, the interleaving says so.
+#[test]
+fn no_interleaving_is_empty() {
+    let label = "process A { main { label ERROR: skip; } } process B { main { skip; } }\n";
+    let invariant = "int 0..3 : x = 2; invariant (x < 2); process A { main { x = 1; } }\n";
+    for (name, text) in [("label.eml", label), ("invariant.eml", invariant)] {
+        let text = run(&["check", &program(name, text), "--no-cache"]).stdout;
+        assert!(text.contains("(no step: the first state shows it)"), "{name}: {text}");
+    }
+}
+
 /// Names such as `#3` and `#m.held`.
 fn hidden_in(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| c.is_whitespace() || "()[]{}\"=,;<>&".contains(c));

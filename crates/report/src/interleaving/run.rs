@@ -54,7 +54,11 @@ pub fn render(trace: &Trace, program: &Program, detail: Detail, terminal: Termin
     let moving: Vec<ThreadId> = program.threads.ids().filter(moves).collect();
     let mut rows = rows(trace, program, detail);
     rows.extend(pending_rows(trace, program));
-    probes::first_line(trace, program, terminal.width) + &lay_out(&rows, &moving, program, terminal)
+    let first = probes::first_line(trace, program, terminal.width);
+    if rows.is_empty() {
+        return first + "  (no step: the first state shows it)\n";
+    }
+    first + &lay_out(&rows, &moving, program, terminal)
 }
 
 /// The transactions of a run, one below the other.
