@@ -6,7 +6,7 @@
 use crate::args::LimitOptions;
 use crate::watchdog::{Limits, Watch};
 use selvedge_base::Budget;
-use selvedge_library::{Cost, Meter};
+use selvedge_library::{EngineCost, Meter};
 use std::time::{Duration, Instant};
 
 /// Limits and measures engines.
@@ -32,10 +32,10 @@ impl Meter for EngineMeter {
         budget
     }
 
-    fn end(&mut self) -> Cost {
-        let Some((watch, before)) = self.running.take() else { return Cost::default() };
+    fn end(&mut self) -> EngineCost {
+        let Some((watch, before)) = self.running.take() else { return EngineCost::default() };
         let cpu = before.zip(processor_time()).map(|(before, now)| now.saturating_sub(before));
-        Cost { cpu, peak_memory: watch.peak_memory() }
+        EngineCost { cpu, peak_memory: watch.peak_memory() }
     }
 }
 
@@ -70,6 +70,6 @@ mod tests {
         assert_eq!((budget.poll(), budget.poll()), (None, Some(selvedge_base::StopReason::Steps)));
         assert_eq!(meter.begin().poll(), None, "each engine has its own work");
         assert_eq!(meter.end().cpu.map(|cpu| cpu < Duration::from_secs(1)), Some(true));
-        assert_eq!(meter.end(), Cost::default());
+        assert_eq!(meter.end(), EngineCost::default());
     }
 }

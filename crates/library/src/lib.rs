@@ -102,7 +102,7 @@ pub use check::{CheckOptions, Fixes, check};
 pub use goals::Goals;
 pub use language::Language;
 pub use load::{Model, Property, Reading, Text, Texts, load};
-pub use portfolio::{Cost, Meter};
+pub use portfolio::{EngineCost, Meter};
 pub use reach::{ReachError, ReachOutcome, ReachRequest, reach, reach_by_all};
 pub use restrict::ThreadRestriction;
 pub use show::Shows;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// What one engine cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Cost {
+pub struct EngineCost {
     /// The processor time, where it is known.
     pub cpu: Option<Duration>,
     /// The largest memory use of the process, in bytes, where it is known.
@@ -29,7 +29,7 @@ pub trait Meter {
     /// Begins to measure an engine, which gets this budget.
     fn begin(&mut self) -> Budget;
     /// The cost of the engine since then.
-    fn end(&mut self) -> Cost;
+    fn end(&mut self) -> EngineCost;
 }
 
 /// One engine and its outcome.
@@ -37,7 +37,7 @@ pub trait Meter {
 pub(crate) struct Member<T> {
     pub engine: EngineKind,
     pub outcome: Outcome<T>,
-    pub cost: Cost,
+    pub cost: EngineCost,
 }
 
 /// The outcome of an engine.
@@ -72,7 +72,7 @@ pub(crate) fn ask_all<T>(
         let decided = || format!("{} does not decide {}", engine.name(), kind.name());
         let taken = if decides { refuses(engine) } else { Err(decided()) };
         let (outcome, cost) = if let Err(why) = taken {
-            (Outcome::Refused(why), Cost::default())
+            (Outcome::Refused(why), EngineCost::default())
         } else {
             let budget = meter.begin();
             let outcome = ask(engine, &budget).map_or_else(Outcome::Failed, Outcome::Answered);
@@ -186,7 +186,7 @@ pub(crate) fn row(
     answers: &[Answer],
     unasked: Option<&Unknown>,
     statistics: &Statistics,
-    cost: Cost,
+    cost: EngineCost,
 ) -> EngineRow {
     let name = engine.name();
     // A proof by the code of the threads is nobody's verdict.
@@ -209,18 +209,18 @@ pub(crate) fn row(
     }
     if own.is_empty() && unasked.is_none() {
         let why = "the code of the threads answers every question".to_owned();
-        return not_asked(engine, EngineOutcome::NotAsked, why, Cost::default());
+        return not_asked(engine, EngineOutcome::NotAsked, why, EngineCost::default());
     }
     let refuses = matches!(unasked, None | Some(Unknown::Unsupported(_)));
     if refuses && refused == own.len() {
         let why = reason.unwrap_or_default();
-        return not_asked(engine, EngineOutcome::Refused, why, Cost::default());
+        return not_asked(engine, EngineOutcome::Refused, why, EngineCost::default());
     }
     let is_formula = |answer: &&Answer| matches!(answer.question, Question::Temporal(_));
     let temporal = own.first().is_some_and(is_formula);
     let word = counts.verdict(temporal);
     let reason = reason.filter(|_| counts.unknown > 0);
-    let Cost { cpu, peak_memory } = cost;
+    let EngineCost { cpu, peak_memory } = cost;
     let (outcome, statistics) = (EngineOutcome::Verdict(word), statistics.clone());
     EngineRow { engine: name, outcome, counts, reason, cpu, peak_memory, statistics }
 }
@@ -230,7 +230,7 @@ pub(crate) fn not_asked(
     engine: EngineKind,
     outcome: EngineOutcome,
     why: String,
-    Cost { cpu, peak_memory }: Cost,
+    EngineCost { cpu, peak_memory }: EngineCost,
 ) -> EngineRow {
     EngineRow {
         engine: engine.name(),
@@ -279,7 +279,7 @@ mod tests {
         Member {
             engine,
             outcome: Outcome::Answered(Answered { report, unasked: None }),
-            cost: Cost::default(),
+            cost: EngineCost::default(),
         }
     }
 
@@ -347,7 +347,7 @@ mod tests {
     fn engines_that_fail_are_rows() {
         let failed = || {
             let outcome = Outcome::Failed(InternalError("it panicked".to_owned()));
-            Member { engine: Lazy, outcome, cost: Cost::default() }
+            Member { engine: Lazy, outcome, cost: EngineCost::default() }
         };
         let (Answered { report, .. }, portfolio) =
             combine(vec![failed(), member(Eager, vec![Verdict::Safe])]).expect("answers");

@@ -51,6 +51,6 @@ pub use search::{
     FailingRun, Found, Goal, Reduction, SearchEnd, SearchOptions, SearchOrder, StateCounts,
     StateSearch, StoreKind, WorkCounts,
 };
-pub use step::{CellAccess, FailingSite, Failure, Mover, Offer, StepRelation};
+pub use step::{CellAccess, FailingSite, Mover, Offer, StepFailure, StepRelation};
 pub use symmetry::Symmetry;
 pub use task::{Ensemble, SearchMeans, SearchTask};

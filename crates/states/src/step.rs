@@ -106,7 +106,7 @@ impl FailingSite {
 
 /// A way in which a thread can fail.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct StepFailure {
     /// Where.
     pub site: FailingSite,
     /// How.
@@ -127,7 +127,7 @@ pub struct Offer {
     /// The ways that end; the last state of each is the outcome.
     pub outcomes: Vec<Path>,
     /// How it can fail: of each site every kind, with one way there.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<StepFailure>,
     /// Ways to labels inside an atomic section.
     pub labelled: Vec<Path>,
     /// How many further ways through an atomic section lead to one of the outcomes.
@@ -165,7 +165,7 @@ impl Offer {
         path: impl FnOnce() -> Path,
     ) {
         if !self.failures.iter().any(|one| (one.site, one.kind) == (site, kind)) {
-            self.failures.push(Failure { site, kind, path: path(), step });
+            self.failures.push(StepFailure { site, kind, path: path(), step });
         }
     }
 }

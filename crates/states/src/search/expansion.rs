@@ -9,7 +9,7 @@
 
 use super::{Found, Goal, Reduction, StateSearch};
 use crate::state::State;
-use crate::step::{Failure, Mover, Offer, Path, way_to};
+use crate::step::{Mover, Offer, Path, StepFailure, way_to};
 use crate::store::Stored;
 use rustc_hash::FxHashMap;
 use selvedge_program::{StepMover, ThreadId, Unknown};
@@ -163,7 +163,9 @@ impl StateSearch<'_, '_> {
                 return Ok(Some(found([path_to(nodes, at), path.clone()].concat(), None)));
             }
         }
-        for Failure { site, kind, path, step } in offers.iter().flat_map(|offer| &offer.failures) {
+        for StepFailure { site, kind, path, step } in
+            offers.iter().flat_map(|offer| &offer.failures)
+        {
             let site = self.symmetry.representative_site(*site);
             if self.failures.contains(&(site, *kind)) {
                 continue;

@@ -6,7 +6,7 @@
 //! 1. A state inside is looked at once, so that a section with loops and branches takes as long as it has
 //!    states.
 
-use super::{Failure, MOST_OUTCOMES, Offer, Path, StepRelation, too_many};
+use super::{MOST_OUTCOMES, Offer, Path, StepFailure, StepRelation, too_many};
 use crate::program::is_exit;
 use crate::state::State;
 use rustc_hash::FxHashSet;
@@ -101,7 +101,7 @@ impl StepRelation<'_, '_> {
         whole.accesses.extend(offer.accesses);
         whole.mover = whole.mover.and(offer.mover);
         whole.too_deep |= offer.too_deep;
-        for Failure { site, kind, step, .. } in offer.failures {
+        for StepFailure { site, kind, step, .. } in offer.failures {
             let Section { whole, inside, .. } = &mut *section;
             whole.add(site, kind, step, || way_inside(inside, before));
         }
