@@ -9,7 +9,7 @@
 //! | `analysis` | `atomicity`, `race`, `deadlock` or `reach` |
 //! | `verdict` | `violation`, `unknown` or `safe`, of the whole run in this order of precedence |
 //! | `options` | `engine`; with `atomicity` `patterns` and `units`; with `reach` `chosen` (why this engine, if it was not named) and `starts_per_site`; `left_out`, if something of the program was left out wherever the rest suffices for a proof: what; `restrictions`, if only some runs of threads count: `thread` and `automaton` of each; `not_covered`, if one may think that something is and it is not |
-//! | `engines`, `disagreements` | if every engine was asked: what each says ([`portfolio`]) |
+//! | `engines`, `disagreements` | if every engine was asked: what each says (module `portfolio`) |
 //! | `not_listed` | how many questions are counted in `stats` only, if so |
 //! | `stats` | `seconds`, `peak_memory_bytes` (or null) and `counts` of the engine, with `transactions` also `workers` and `levels`, and where it applies `processes` and `resumed_from_level`; before them, not with `reach`, `queries` (with `deadlock` the cycles that were asked about), `violations`, `safe`, `unknown` |
 //! | `warnings` | `code`, `message`, `file`, `line`, `column` of complaints that did not stop the analysis |

@@ -1,6 +1,6 @@
 //! # Idea
 //! A second interpreter of EML that shares no code with the first: programs as plain data
-//! ([`syntax`]), random ones with all features mixed ([`generate`]), their text ([`print`]), what a
+//! ([`syntax`]), random ones with all features mixed ([`generate`]), their text ([`mod@print`]), what a
 //! step does and what a thread is about to do ([`machine`]), all interleavings ([`search`]), races,
 //! deadlocks and patterns by their definitions ([`conflicts`]), formulas ([`mod@formula`]) about runs
 //! ([`runs`]), smaller programs ([`shrink`]).

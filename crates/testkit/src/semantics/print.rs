@@ -3,7 +3,7 @@
 //! meant.
 //!
 //! # Invariants
-//! 1. [`lines`] numbers the statements of all functions in the order in which [`super::code`] visits
+//! 1. [`lines`] numbers the statements of all functions in the order in which the module `code` visits
 //!    them: a statement before what is inside of it.
 
 use super::syntax::{
