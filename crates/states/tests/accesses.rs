@@ -132,9 +132,11 @@ impl Attempt<'_> {
         let mut written = Vec::new();
         let owner = program.nodes[edge.source];
         for (target, value) in update.iter().flat_map(|update| &update.assignments) {
-            self.write(*target, &mut written)?;
+            // A step can fail in several ways, so the value is looked at, too.
+            let allowed = self.write(*target, &mut written);
             let values = self.read(value)?;
             self.held(owner, *target, &values)?;
+            allowed?;
         }
         let passing = edge.passing.map(|id| &program.passings[id]);
         match edge.action {
