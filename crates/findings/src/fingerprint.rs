@@ -72,3 +72,39 @@ fn describe(program: &Program, walk: &Walk, step: &TraceStep) -> String {
 fn hash(text: &str, basis: u64) -> u64 {
     text.bytes().fold(basis, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selvedge_base::{Id, Place};
+    use selvedge_program::text::parse;
+    use selvedge_program::{EdgeId, Move, ThreadId};
+
+    /// A baseline that knows one dead end must not hide another one.
+    #[test]
+    fn dead_ends_differ_by_what_their_threads_wait_for() {
+        let text = "program
+            thread A main main { procedure main nodes 2 entry 0 exit 1 { 0 -> 1 skip } }
+            thread B main main { procedure main nodes 2 entry 0 exit 1 { 0 -> 1 skip } }";
+        let (program, complaints) = parse(text);
+        let program = program.unwrap_or_else(|| panic!("{complaints:?}"));
+        let [first, second] = [0, 1].map(ThreadId::from_index);
+        let ends = |waiting: &[(ThreadId, Obstacle)]| {
+            let next = waiting.iter().map(|&(thread, obstacle)| TraceStep {
+                waits_for: Some(obstacle),
+                ..TraceStep::plain(
+                    thread,
+                    Move::Edge(EdgeId::from_index(0)),
+                    StepKind::Step,
+                    Place::default(),
+                )
+            });
+            let trace = Trace { next: next.collect(), ..Trace::default() };
+            fingerprint(&program, FindingKind::Stuck, &trace, "")
+        };
+        let [a, b] = [(first, Obstacle::End(second)), (second, Obstacle::End(first))];
+        assert_ne!(ends(&[a]), ends(&[b]));
+        assert_ne!(ends(&[a]), ends(&[(first, Obstacle::Start(second))]));
+        assert_eq!(ends(&[a, b]), ends(&[b, a]), "the order is no part of it");
+    }
+}
