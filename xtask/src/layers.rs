@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-front-pds", &["base", "syntax", "program"]),
     ("selvedge-front-property", &["base", "syntax", "program"]),
     ("selvedge-front-nwa", &["base", "syntax", "pds"]),
-    ("selvedge-front-java", &["base", "program"]),
+    ("selvedge-front-java", &["base", "code", "program"]),
     ("selvedge-logic", &["base", "syntax", "program", "pds"]),
     ("selvedge-lower", &["base", "pds", "program"]),
     ("selvedge-locks", &["base", "bdd", "pds", "program", "lower"]),

@@ -190,6 +190,8 @@ words!(
     TypeFlag {
         /// Raised by calls and `throw` only.
         Declared = "declared",
+        /// Its fields, its methods and the types above it are not given.
+        Outside = "outside",
     }
 );
 

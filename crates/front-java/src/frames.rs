@@ -189,7 +189,7 @@ impl Flow {
 
 /// Exceptions that only calls and `throw` give rise to: instructions fail with errors and with exceptions that
 /// need not be declared, and these are neither among them nor above one.
-const DECLARED: [&str; 7] = [
+pub(crate) const DECLARED: [&str; 7] = [
     "java/lang/InterruptedException",
     "java/lang/ClassNotFoundException",
     "java/lang/CloneNotSupportedException",
@@ -199,8 +199,13 @@ const DECLARED: [&str; 7] = [
     "java/util/concurrent/TimeoutException",
 ];
 
-/// The handlers that an exception at an instruction can reach, and whether they catch all of them.
-fn caught_by(body: &JavaBody, at: At, names: &JavaNames) -> (Vec<At>, bool) {
+/// The handlers that an exception at an instruction can reach, in order, with what they catch; the last
+/// one may catch everything.
+pub(crate) fn handlers_at(
+    body: &JavaBody,
+    at: At,
+    names: &JavaNames,
+) -> Vec<(Option<JavaName>, At)> {
     let calls = matches!(
         body.instructions[at.index()],
         JavaInstruction::Invoke(..) | JavaInstruction::InvokeDynamic(..) | JavaInstruction::Throw
@@ -208,17 +213,30 @@ fn caught_by(body: &JavaBody, at: At, names: &JavaNames) -> (Vec<At>, bool) {
     let fits = |handler: &&JavaHandler| {
         calls || handler.catches.is_none_or(|class| !DECLARED.contains(&names.text(class)))
     };
-    let mut found: Vec<At> = Vec::new();
+    let mut found: Vec<(Option<JavaName>, At)> = Vec::new();
     let covers = |one: &&JavaHandler| one.start <= at && at < one.end;
     for handler in body.handlers.iter().filter(covers).filter(fits) {
-        if !found.contains(&handler.target) {
-            found.push(handler.target);
+        let catches = handler.catches.filter(|&class| names.text(class) != "java/lang/Throwable");
+        if !found.contains(&(catches, handler.target)) {
+            found.push((catches, handler.target));
         }
-        if handler.catches.is_none_or(|class| names.text(class) == "java/lang/Throwable") {
-            return (found, true);
+        if catches.is_none() {
+            break;
         }
     }
-    (found, false)
+    found
+}
+
+/// The handlers that an exception at an instruction can reach, and whether they catch all of them.
+fn caught_by(body: &JavaBody, at: At, names: &JavaNames) -> (Vec<At>, bool) {
+    let all = handlers_at(body, at, names);
+    let mut targets: Vec<At> = Vec::new();
+    for &(_, target) in &all {
+        if !targets.contains(&target) {
+            targets.push(target);
+        }
+    }
+    (targets, all.last().is_some_and(|(catches, _)| catches.is_none()))
 }
 
 /// Whether an instruction can throw.

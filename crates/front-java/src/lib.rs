@@ -50,6 +50,7 @@ pub mod remarks;
 pub mod rewrite;
 pub mod stages;
 pub mod tokens;
+pub mod translate;
 pub mod units;
 pub mod values;
 pub mod words;
