@@ -1,6 +1,7 @@
 //! The bottom of Selvedge: what every other crate needs and nothing else.
 //!
 //! - [`id`]: typed dense indices ([`define_id!`]) and the vector that only they can index.
+//! - [`set`]: sets of ids that share what they have in common.
 //! - [`place`]: byte spans; places in files: lines and columns, or what else is known.
 //! - [`diagnostic`]: complaints about input, as data.
 //! - [`budget`]: what an analysis may cost, polled by engines that read no clock.
@@ -19,8 +20,10 @@ pub mod budget;
 pub mod diagnostic;
 pub mod id;
 pub mod place;
+pub mod set;
 
 pub use budget::{Budget, SearchFigures, StopReason};
 pub use diagnostic::{Diagnostic, Replacement, Severity, SourceLabel};
 pub use id::{Id, IdVec};
 pub use place::{FileId, FilePosition, LineIndex, Place, Span};
+pub use set::IdSet;

@@ -1,12 +1,12 @@
 //! Sets and what flows between them: what is new in a set is passed on at once to where it goes, in the order
 //! in which sets depend on each other; sets that pass everything to each other are one.
 
-use super::sets::Bits;
 use super::{ABOVE_ARRAYS, Fitting, Holder, Key, NodeSet, ObjectId, ObjectSet, Site, Solver, Use};
 use crate::client::is_of_library;
 use crate::names::JavaName;
 use crate::world::ClassId;
 use rustc_hash::FxHashMap;
+use selvedge_base::set::Bits;
 use selvedge_base::{Id, IdVec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -25,13 +25,11 @@ mod makers;
 mod nulls;
 mod outside;
 mod reached;
-mod sets;
 mod tasks;
 mod unknown;
 
 pub(crate) use outside::is_collection;
 pub use reached::{CallReceivers, Callbacks, Callees, OutsideEffects};
-pub use sets::ObjectSet;
 
 use self::flow::Flow;
 use crate::class::{At, HandleKind, InvokeKind, JavaHandle, JavaMember};
@@ -42,7 +40,7 @@ use crate::options::{JavaBeginning, UnknownCalls};
 use crate::stages::{JavaStage, StageHeard};
 use crate::world::{ClassId, KnownNames, MemberId, World};
 use rustc_hash::{FxHashMap, FxHashSet};
-use selvedge_base::{Budget, IdVec, StopReason, define_id};
+use selvedge_base::{Budget, IdSet, IdVec, StopReason, define_id};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -59,6 +57,9 @@ define_id!(
     /// A call of the analysis.
     CallId
 );
+
+/// A set of objects.
+pub type ObjectSet = IdSet<ObjectId>;
 
 /// The instruction that makes a `this`.
 pub type Maker = (MemberId, At);

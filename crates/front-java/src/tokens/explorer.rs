@@ -77,7 +77,7 @@ impl<'s, 'a> Explorer<'s, 'a> {
     /// The object and what it owns.
     pub(super) fn touched(&self) -> ObjectSet {
         let mut all = ObjectSet::default();
-        all.extend_with(self.object);
+        all.extend(self.object);
         for &one in self.parts.keys() {
             all.insert(one);
         }
@@ -416,9 +416,9 @@ impl<'s, 'a> Explorer<'s, 'a> {
         let found = self.shared.found;
         let mut all = ObjectSet::default();
         match name {
-            LockName::Isolated => all.extend_with(self.object),
-            LockName::One(object) => all.extend_with(Some(*object)),
-            LockName::Locked(number) => all.extend_with(self.locked(*number)),
+            LockName::Isolated => all.extend(self.object),
+            LockName::One(object) => all.extend(Some(*object)),
+            LockName::Locked(number) => all.extend(self.locked(*number)),
             LockName::Class(_) => {}
             LockName::Side(name, _) => return self.objects_of(name),
             LockName::Part(base, path) => {
@@ -780,13 +780,5 @@ impl<'s, 'a> Explorer<'s, 'a> {
             }
         }
         into
-    }
-}
-
-impl ObjectSet {
-    pub(super) fn extend_with(&mut self, object: Option<ObjectId>) {
-        if let Some(object) = object {
-            self.insert(object);
-        }
     }
 }

@@ -53,14 +53,14 @@ impl OwnLocks {
     /// A lock of the library is taken or freed.
     pub fn handle(&mut self, lock: Option<ObjectId>, control: Control) {
         self.handles = true;
-        self.all.extend_with(lock);
+        self.all.extend(lock);
         if control == Control::Unlocks {
             self.frees_any |= lock.is_none();
-            self.freed.extend_with(lock);
+            self.freed.extend(lock);
         } else {
             self.takes_any |= lock.is_none();
-            self.taken.extend_with(lock);
-            self.explicit.extend_with(lock);
+            self.taken.extend(lock);
+            self.explicit.extend(lock);
         }
     }
 

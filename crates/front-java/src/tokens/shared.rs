@@ -144,7 +144,7 @@ impl<'a> ModelFacts<'a> {
                                     locking.insert(method);
                                     let lock = object.map(|object| behind(found, object));
                                     own.handle(lock, control);
-                                    explicit.extend_with(lock);
+                                    explicit.extend(lock);
                                 }
                                 Some(Control::Waits | Control::Awaits) => {
                                     freeing.insert(method);

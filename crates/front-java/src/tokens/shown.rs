@@ -22,7 +22,7 @@ pub(super) fn locked_when_shown(
     for (&(method, at), invocation) in &found.invocations {
         for (object, effect) in invocation.library.iter() {
             if effect.is_some_and(|one| one.view) {
-                shown.extend_with(object);
+                shown.extend(object);
                 let Some(frames) = found.methods.get(&method) else { continue };
                 for number in 0..frames.operands[at].len() {
                     shown.add(&found.operand(method, at, number), None);

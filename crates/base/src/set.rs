@@ -1,7 +1,12 @@
-//! Sets of objects, as bits in chunks that sets share as long as they agree there.
+//! Sets of ids, as bits in chunks that sets share as long as they agree there: many sets of an analysis
+//! hold the same thousands of ids.
+//!
+//! # Invariants
+//! 1. Chunks are in the order of their numbers, and none of them is empty.
 
-use super::ObjectId;
-use selvedge_base::Id;
+use crate::id::Id;
+use std::fmt;
+use std::marker::PhantomData;
 use std::rc::Rc;
 
 /// How many words a chunk has.
@@ -9,13 +14,47 @@ const WORDS: usize = 4;
 
 type Chunk = [u64; WORDS];
 
-/// A set of objects.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ObjectSet(Vec<(u32, Rc<Chunk>)>);
+/// A set of ids.
+pub struct IdSet<I> {
+    chunks: Vec<(u32, Rc<Chunk>)>,
+    id: PhantomData<I>,
+}
+
+impl<I> IdSet<I> {
+    fn of_chunks(chunks: Vec<(u32, Rc<Chunk>)>) -> Self {
+        Self { chunks, id: PhantomData }
+    }
+}
+
+impl<I> Default for IdSet<I> {
+    fn default() -> Self {
+        Self::of_chunks(Vec::new())
+    }
+}
+
+impl<I> Clone for IdSet<I> {
+    fn clone(&self) -> Self {
+        Self::of_chunks(self.chunks.clone())
+    }
+}
+
+impl<I> PartialEq for IdSet<I> {
+    fn eq(&self, other: &Self) -> bool {
+        self.chunks == other.chunks
+    }
+}
+
+impl<I> Eq for IdSet<I> {}
+
+impl<I: Id + fmt::Debug> fmt::Debug for IdSet<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
 
 /// The number of the chunk, of the word in it, and of the bit in that.
-fn place(object: ObjectId) -> (u32, usize, usize) {
-    let (word, bit) = (object.index() / 64, object.index() % 64);
+fn place<I: Id>(id: I) -> (u32, usize, usize) {
+    let (word, bit) = (id.index() / 64, id.index() % 64);
     (u32::try_from(word / WORDS).unwrap_or(u32::MAX), word % WORDS, bit)
 }
 
@@ -29,37 +68,38 @@ fn is_nothing(chunk: &Chunk) -> bool {
     chunk.iter().all(|&word| word == 0)
 }
 
-impl ObjectSet {
-    /// Adds an object; whether it is new.
-    pub fn insert(&mut self, object: ObjectId) -> bool {
-        let (number, word, bit) = place(object);
-        match self.0.binary_search_by_key(&number, |one| one.0) {
+impl<I: Id> IdSet<I> {
+    /// Adds an id; whether it is new.
+    pub fn insert(&mut self, id: I) -> bool {
+        let (number, word, bit) = place(id);
+        match self.chunks.binary_search_by_key(&number, |one| one.0) {
             Ok(at) => {
-                let is_new = self.0[at].1[word] >> bit & 1 == 0;
+                let is_new = self.chunks[at].1[word] >> bit & 1 == 0;
                 if is_new {
-                    Rc::make_mut(&mut self.0[at].1)[word] |= 1 << bit;
+                    Rc::make_mut(&mut self.chunks[at].1)[word] |= 1 << bit;
                 }
                 is_new
             }
             Err(at) => {
                 let mut chunk = [0; WORDS];
                 chunk[word] = 1 << bit;
-                self.0.insert(at, (number, Rc::new(chunk)));
+                self.chunks.insert(at, (number, Rc::new(chunk)));
                 true
             }
         }
     }
 
-    /// Adds the objects of another set, of those in a mask if there is one; what is new.
-    pub(crate) fn add(&mut self, other: &Self, mask: Option<&[u64]>) -> Self {
+    /// Adds the ids of another set, of those in a mask if there is one; what is new.
+    #[expect(clippy::return_self_not_must_use, reason = "the set itself is the result")]
+    pub fn add(&mut self, other: &Self, mask: Option<&[u64]>) -> Self {
         let mut new: Vec<(u32, Rc<Chunk>)> = Vec::new();
         let mut absent = 0;
         let mut at = 0;
-        for (number, chunk) in &other.0 {
-            while self.0.get(at).is_some_and(|own| own.0 < *number) {
+        for (number, chunk) in &other.chunks {
+            while self.chunks.get(at).is_some_and(|own| own.0 < *number) {
                 at += 1;
             }
-            let own = self.0.get_mut(at).filter(|own| own.0 == *number);
+            let own = self.chunks.get_mut(at).filter(|own| own.0 == *number);
             if own.as_ref().is_some_and(|own| Rc::ptr_eq(&own.1, chunk)) {
                 continue;
             }
@@ -84,34 +124,35 @@ impl ObjectSet {
         if absent > 0 {
             self.merge(&new, absent);
         }
-        Self(new)
+        Self::of_chunks(new)
     }
 
     /// Adds the chunks that are not there.
     fn merge(&mut self, new: &[(u32, Rc<Chunk>)], absent: usize) {
-        let own = std::mem::take(&mut self.0);
-        self.0.reserve_exact(own.len() + absent);
+        let own = std::mem::take(&mut self.chunks);
+        self.chunks.reserve_exact(own.len() + absent);
         let mut own = own.into_iter().peekable();
         for (number, chunk) in new {
             while let Some(before) = own.next_if(|own| own.0 < *number) {
-                self.0.push(before);
+                self.chunks.push(before);
             }
             if own.peek().is_none_or(|own| own.0 != *number) {
-                self.0.push((*number, Rc::clone(chunk)));
+                self.chunks.push((*number, Rc::clone(chunk)));
             }
         }
-        self.0.extend(own);
+        self.chunks.extend(own);
     }
 
-    /// The objects that are not in another set.
-    pub(crate) fn without(&self, other: &Self) -> Self {
+    /// The ids that are not in another set.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
         let mut rest = Vec::new();
         let mut at = 0;
-        for (number, chunk) in &self.0 {
-            while other.0.get(at).is_some_and(|one| one.0 < *number) {
+        for (number, chunk) in &self.chunks {
+            while other.chunks.get(at).is_some_and(|one| one.0 < *number) {
                 at += 1;
             }
-            match other.0.get(at).filter(|one| one.0 == *number) {
+            match other.chunks.get(at).filter(|one| one.0 == *number) {
                 None => rest.push((*number, Rc::clone(chunk))),
                 Some((_, theirs)) => {
                     let left: Chunk = std::array::from_fn(|word| chunk[word] & !theirs[word]);
@@ -123,76 +164,75 @@ impl ObjectSet {
                 }
             }
         }
-        Self(rest)
+        Self::of_chunks(rest)
     }
 
-    /// Whether an object is in it.
-    pub fn contains(&self, object: ObjectId) -> bool {
-        let (number, word, bit) = place(object);
-        let found = self.0.binary_search_by_key(&number, |one| one.0);
-        found.is_ok_and(|at| self.0[at].1[word] >> bit & 1 == 1)
+    /// Whether an id is in it.
+    pub fn contains(&self, id: I) -> bool {
+        let (number, word, bit) = place(id);
+        let found = self.chunks.binary_search_by_key(&number, |one| one.0);
+        found.is_ok_and(|at| self.chunks[at].1[word] >> bit & 1 == 1)
     }
 
-    /// The objects in order.
-    pub fn iter(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.words().flat_map(|(word, bits)| {
-            Bits(bits).map(move |bit| ObjectId::from_index(word * 64 + bit))
-        })
+    /// The ids in order.
+    pub fn iter(&self) -> impl Iterator<Item = I> + '_ {
+        self.words()
+            .flat_map(|(word, bits)| Bits(bits).map(move |bit| I::from_index(word * 64 + bit)))
     }
 
     /// The words of bits that are not nothing, with their numbers, in order.
-    pub(crate) fn words(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.0.iter().flat_map(|(number, chunk)| {
+    pub fn words(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.chunks.iter().flat_map(|(number, chunk)| {
             let first = *number as usize * WORDS;
             let words = chunk.iter().enumerate().map(move |(at, &word)| (first + at, word));
             words.filter(|(_, word)| *word != 0)
         })
     }
 
-    /// The number of the word that an object is in.
-    pub(crate) fn word_of(object: ObjectId) -> usize {
-        object.index() / 64
+    /// The number of the word that an id is in.
+    pub fn word_of(id: I) -> usize {
+        id.index() / 64
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.chunks.is_empty()
     }
 
     /// How many chunks it has, as a measure of the work on it.
-    pub(crate) fn chunks(&self) -> usize {
-        self.0.len()
+    pub fn chunks(&self) -> usize {
+        self.chunks.len()
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        let words = self.0.iter().flat_map(|(_, chunk)| chunk.iter());
+        let words = self.chunks.iter().flat_map(|(_, chunk)| chunk.iter());
         words.map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether it has an object in common with another set.
+    /// Whether it has an id in common with another set.
     pub fn meets(&self, other: &Self) -> bool {
         let mut at = 0;
-        self.0.iter().any(|(number, chunk)| {
-            while other.0.get(at).is_some_and(|one| one.0 < *number) {
+        self.chunks.iter().any(|(number, chunk)| {
+            while other.chunks.get(at).is_some_and(|one| one.0 < *number) {
                 at += 1;
             }
-            let theirs = other.0.get(at).filter(|one| one.0 == *number);
+            let theirs = other.chunks.get(at).filter(|one| one.0 == *number);
             theirs.is_some_and(|(_, theirs)| {
                 Rc::ptr_eq(chunk, theirs) || chunk.iter().zip(&**theirs).any(|(a, b)| a & b != 0)
             })
         })
     }
 
-    /// The objects that another set has, too, in order.
-    pub fn common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = ObjectId> + 'a {
-        self.0.iter().flat_map(move |(number, chunk)| {
+    /// The ids that another set has, too, in order.
+    pub fn common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = I> + 'a {
+        self.chunks.iter().flat_map(move |(number, chunk)| {
             let first = *number as usize * WORDS;
             let theirs = other.chunk(*number);
             theirs.into_iter().flat_map(move |theirs| {
                 (0..WORDS).flat_map(move |at| {
                     let both = Bits(chunk[at] & theirs[at]);
-                    both.map(move |bit| ObjectId::from_index((first + at) * 64 + bit))
+                    both.map(move |bit| I::from_index((first + at) * 64 + bit))
                 })
             })
         })
@@ -200,7 +240,7 @@ impl ObjectSet {
 
     /// Whether another set has all of its objects.
     pub fn is_within(&self, other: &Self) -> bool {
-        self.0.iter().all(|(number, chunk)| {
+        self.chunks.iter().all(|(number, chunk)| {
             let theirs = other.chunk(*number);
             theirs.is_some_and(|theirs| chunk.iter().zip(theirs).all(|(a, b)| a & !b == 0))
         })
@@ -208,30 +248,36 @@ impl ObjectSet {
 
     /// The chunk with a number.
     fn chunk(&self, number: u32) -> Option<&Chunk> {
-        let found = self.0.binary_search_by_key(&number, |one| one.0);
-        found.ok().map(|at| &*self.0[at].1)
+        let found = self.chunks.binary_search_by_key(&number, |one| one.0);
+        found.ok().map(|at| &*self.chunks[at].1)
     }
 
-    /// The only object of it, if there is exactly one.
-    pub fn only(&self) -> Option<ObjectId> {
-        let mut objects = self.iter();
-        let first = objects.next();
-        first.filter(|_| objects.next().is_none())
+    /// The only id of it, if there is exactly one.
+    pub fn only(&self) -> Option<I> {
+        let mut ids = self.iter();
+        let first = ids.next();
+        first.filter(|_| ids.next().is_none())
     }
 }
 
-impl FromIterator<ObjectId> for ObjectSet {
-    fn from_iter<T: IntoIterator<Item = ObjectId>>(objects: T) -> Self {
+impl<I: Id> FromIterator<I> for IdSet<I> {
+    fn from_iter<T: IntoIterator<Item = I>>(ids: T) -> Self {
         let mut all = Self::default();
-        for object in objects {
-            all.insert(object);
-        }
+        all.extend(ids);
         all
     }
 }
 
+impl<I: Id> Extend<I> for IdSet<I> {
+    fn extend<T: IntoIterator<Item = I>>(&mut self, ids: T) {
+        for id in ids {
+            self.insert(id);
+        }
+    }
+}
+
 /// The bits of a word that are set.
-pub(super) struct Bits(pub u64);
+pub struct Bits(pub u64);
 
 impl Iterator for Bits {
     type Item = usize;
@@ -248,7 +294,13 @@ impl Iterator for Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::define_id;
     use std::collections::BTreeSet;
+
+    define_id!(
+        /// An element.
+        Object
+    );
 
     /// Numbers that look random.
     fn numbers(seed: u64, count: usize, below: usize) -> Vec<usize> {
@@ -260,11 +312,11 @@ mod tests {
         std::iter::repeat_with(next).take(count).collect()
     }
 
-    fn of(numbers: &[usize]) -> ObjectSet {
-        numbers.iter().map(|&one| ObjectId::from_index(one)).collect()
+    fn of(numbers: &[usize]) -> IdSet<Object> {
+        numbers.iter().map(|&one| Object::from_index(one)).collect()
     }
 
-    fn plain(set: &ObjectSet) -> BTreeSet<usize> {
+    fn plain(set: &IdSet<Object>) -> BTreeSet<usize> {
         set.iter().map(Id::index).collect()
     }
 
@@ -302,15 +354,15 @@ mod tests {
     #[test]
     fn chunks_are_shared_and_changed_alone() {
         let big = of(&(0..4096).collect::<Vec<_>>());
-        let mut copy = ObjectSet::default();
+        let mut copy = IdSet::default();
         assert_eq!(copy.add(&big, None).len(), 4096);
-        assert!(copy.0.iter().zip(&big.0).all(|(one, two)| Rc::ptr_eq(&one.1, &two.1)));
+        assert!(copy.chunks.iter().zip(&big.chunks).all(|(one, two)| Rc::ptr_eq(&one.1, &two.1)));
         let mut part = of(&[1, 70, 5000]);
         part.add(&big, None);
         assert_eq!(part.len(), 4097);
-        copy.insert(ObjectId::from_index(4097));
-        assert!(!big.contains(ObjectId::from_index(4097)));
+        copy.insert(Object::from_index(4097));
+        assert!(!big.contains(Object::from_index(4097)));
         assert_eq!(copy.only(), None);
-        assert_eq!(of(&[77]).only(), Some(ObjectId::from_index(77)));
+        assert_eq!(of(&[77]).only(), Some(Object::from_index(77)));
     }
 }
