@@ -180,8 +180,8 @@ pub struct Procedure {
     pub parameters: Vec<Option<Kind>>,
     /// A parameter or the address of a global whose lock is held while the procedure runs.
     pub locked: Option<Value>,
-    /// The number of its results.
-    pub returns: u32,
+    /// What its results hold, as far as the language says it.
+    pub returns: Vec<Option<Kind>>,
     /// What is known about it.
     pub flags: Flags<ProcedureFlag>,
     /// Remarks of the language that only some analyses read.

@@ -119,7 +119,7 @@ impl Round<'_> {
             let body = &self.original[target];
             let results = statement.results.len();
             let fits = body.parameters.len() == call.arguments.len()
-                && (results == 0 || results == body.returns as usize);
+                && (results == 0 || results == body.returns.len());
             let can = !body.blocks.is_empty() && body.locked.is_none() && target != self.own;
             (fits && can).then_some((index, target))
         });

@@ -221,10 +221,7 @@ impl Printer<'_> {
             self.write(" locked ");
             self.value(locked);
         }
-        if procedure.returns > 0 {
-            self.write(" returns ");
-            self.number(procedure.returns);
-        }
+        self.returns(&procedure.returns);
         self.flags(procedure.flags);
         for annotation in &procedure.annotations {
             self.write(" annotation ");
@@ -233,6 +230,25 @@ impl Printer<'_> {
         self.write(if procedure.blocks.is_empty() { " outside\n" } else { "\n" });
         for block in &procedure.blocks {
             self.block(block);
+        }
+    }
+
+    /// What the results hold, or how many there are if nothing is known of any of them.
+    fn returns(&mut self, results: &[Option<Kind>]) {
+        if results.is_empty() {
+            return;
+        }
+        self.write(" returns ");
+        if results.iter().all(Option::is_none) {
+            self.number(results.len());
+            return;
+        }
+        for (at, kind) in results.iter().enumerate() {
+            self.write(if at == 0 { "" } else { ", " });
+            match kind {
+                Some(kind) => self.kind(kind),
+                None => self.write("unknown"),
+            }
         }
     }
 

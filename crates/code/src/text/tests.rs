@@ -64,7 +64,7 @@ row pthread_mutex_lock(p: ref mutex) returns 1
 b0:
   lock p byobject
   return 0
-proc 'all'(p: ref cell, q: word) locked &cells returns 2 private static synthetic constructor entry
+proc 'all'(p: ref cell, q: word) locked &cells returns ref cell, unknown private static synthetic constructor entry
 b0: catch failure -> h0, * -> h1
   a = make node
   b = make word 4[q][8]

@@ -149,7 +149,7 @@ impl<'a> Check<'a> {
                 self.breach("duplicate-target", message, "keep the one that is called");
             }
             let target = &module.procedures[target];
-            let own = (target.parameters.len(), target.returns);
+            let own = (target.parameters.len(), target.returns.len());
             if own.0 == 0 || *signature.get_or_insert(own) != own {
                 let message = format!(
                     "`{}` has {} parameters and {} results, unlike other targets of `{}`",

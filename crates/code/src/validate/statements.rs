@@ -138,7 +138,7 @@ impl Check<'_> {
             Callee::Value(_) | Callee::Outside(_) => return None,
         };
         let target = self.module.procedures.get(target)?;
-        Some((target.parameters.len(), target.returns as usize))
+        Some((target.parameters.len(), target.returns.len()))
     }
 
     fn operation(&mut self, operation: &Operation) {
@@ -237,8 +237,8 @@ impl Check<'_> {
                     self.breach("duplicate-case", message, "keep one of them");
                 }
             }
-            Jump::Return(values) if values.len() != procedure.returns as usize => {
-                let (found, wanted) = (values.len(), procedure.returns);
+            Jump::Return(values) if values.len() != procedure.returns.len() => {
+                let (found, wanted) = (values.len(), procedure.returns.len());
                 let message = format!("{found} results of a procedure that returns {wanted}");
                 self.breach("wrong-results", message, "correct `returns` or this line");
             }

@@ -3,7 +3,7 @@
 use super::{Constant, LambdaType, Translation, Translator};
 use crate::class::{JavaAccess, JavaKind, JavaMember};
 use crate::frames::DECLARED;
-use crate::names::{JavaName, kind_of_field, kinds_of_method, parameters_of_method};
+use crate::names::{JavaName, kind_of_field, parameters_of_method};
 use crate::world::{ClassId, MemberId, World};
 use rustc_hash::FxHashMap;
 use selvedge_base::{FileId, Id, IdVec};
@@ -281,12 +281,13 @@ impl<'a> Translator<'a> {
             parameters.push(self.kind(one));
             registers.push(format!("a{number}"));
         }
-        let returns = kinds_of_method(descriptor).is_some_and(|(_, result)| result.is_some());
+        let result = descriptor.rsplit(')').next().unwrap_or_default();
+        let returns = if result == "V" { Vec::new() } else { vec![self.kind(result)] };
         Procedure {
             name: self.procedure_names.name(name),
             parameters,
             registers,
-            returns: u32::from(returns),
+            returns,
             ..Procedure::default()
         }
     }

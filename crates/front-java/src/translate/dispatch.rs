@@ -191,7 +191,7 @@ impl Translator<'_> {
             let procedure = &self.made.module.procedures[lambda.procedure];
             let fits = lambda.method == member.name
                 && lambda.arguments == taken.len()
-                && procedure.returns == u32::from(gives.is_some());
+                && procedure.returns.len() == usize::from(gives.is_some());
             fits.then_some(lambda.procedure)
         };
         let own = self.lambdas.iter().filter(|lambda| of_type(lambda.interface));

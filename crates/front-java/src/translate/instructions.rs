@@ -52,7 +52,7 @@ impl<'a> Translated<'_, 'a> {
             I::Switch(default, cases) => return self.switch(*default, cases).map(Some),
             I::Return(kind) => {
                 let values = kind.map(|kind| self.pop(kind)).transpose()?;
-                let wanted = self.builder.procedure.returns as usize;
+                let wanted = self.builder.procedure.returns.len();
                 let mut values: Vec<Value> = values.into_iter().collect();
                 values.resize(wanted, Value::Unknown);
                 return Ok(Some(Jump::Return(values)));

@@ -65,7 +65,7 @@ impl Builder<'_, '_> {
     ) -> Procedure {
         let mut procedure = self.translator.signature(name, erased, true);
         procedure.flags.insert(ProcedureFlag::Synthetic);
-        let returns = procedure.returns > 0;
+        let returns = !procedure.returns.is_empty();
         let arguments: Vec<Value> =
             procedure.parameter_registers().skip(1).map(Value::Register).collect();
         let place = self.provenance();

@@ -102,10 +102,10 @@ pub fn random_module(rng: &mut Rng, shape: &Shape) -> Module {
     let text = format!("{DECLARATIONS}proc p0() outside\nproc p1(a) outside\nproc p2(a) outside\n");
     let mut module = read(&text).module.expect("the declarations are valid");
     let count = rng.between(1, shape.procedures).max(3);
-    let mut signatures = vec![(rng.below(3), rng.below(2) as u32)];
+    let mut signatures = vec![(rng.below(3), rng.below(2))];
     // The targets of the method take the object and give nothing.
     signatures.resize(3, (1, 0));
-    signatures.resize_with(count.max(3), || (rng.below(3), rng.below(2) as u32));
+    signatures.resize_with(count.max(3), || (rng.below(3), rng.below(2)));
     let mut maker = Maker {
         rng,
         shape,
@@ -128,7 +128,7 @@ struct Maker<'a> {
     module: Module,
     interner: PlaceInterner,
     /// The numbers of parameters and results.
-    signatures: Vec<(usize, u32)>,
+    signatures: Vec<(usize, usize)>,
     origin: u32,
 }
 
@@ -151,7 +151,7 @@ impl Maker<'_> {
         Procedure {
             name: format!("p{number}"),
             parameters: vec![None; parameters],
-            returns,
+            returns: vec![None; returns],
             registers: (0..registers).map(|register| format!("r{register}")).collect(),
             ..Procedure::default()
         }

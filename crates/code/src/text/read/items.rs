@@ -6,11 +6,14 @@ use super::super::scanner::Kind as Token;
 use super::super::spans::ProcedureSpans;
 use super::parts::Name;
 use super::{Mistake, Read, Reader};
-use crate::model::{Field, FieldId, Global, Method, Procedure, Type, TypeId, Variants};
+use crate::model::{Field, FieldId, Global, Kind, Method, Procedure, Type, TypeId, Variants};
 use crate::statement::Jump;
 use crate::words::{Flags, ProcedureFlag, Word};
 use selvedge_base::{Diagnostic, Id as _};
 use selvedge_syntax::tokens::quote;
+
+/// More results than these are refused.
+const MOST_RESULTS: u32 = 65_535;
 
 impl Reader<'_, '_, '_> {
     /// Reports a second declaration of a name.
@@ -153,7 +156,7 @@ impl Reader<'_, '_, '_> {
         if self.eat_keyword("locked") {
             procedure.locked = Some(self.value()?);
         }
-        let returns = if self.eat_keyword("returns") { Some(self.small()?) } else { None };
+        let returns = if self.eat_keyword("returns") { Some(self.returns()?) } else { None };
         loop {
             if let Some(flag) = self.eat_word::<ProcedureFlag>() {
                 procedure.flags.insert(flag);
@@ -182,6 +185,29 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
+    /// What results hold, or how many there are.
+    fn returns(&mut self) -> Read<Vec<Option<Kind>>> {
+        if self.at_number() {
+            let number = self.cursor.current;
+            let count = self.small()?;
+            if count > MOST_RESULTS {
+                let message = format!("{count} results are too many, {MOST_RESULTS} are the most");
+                let found = Diagnostic::error("too-many-results", message, number.span, "here");
+                self.cursor.report(found);
+                return Err(Mistake);
+            }
+            return Ok(vec![None; count as usize]);
+        }
+        let mut results = Vec::new();
+        loop {
+            let is_unknown = self.eat_keyword("unknown");
+            results.push(if is_unknown { None } else { Some(self.kind()?) });
+            if !self.eat_sign(b',') {
+                return Ok(results);
+            }
+        }
+    }
+
     fn parameters(&mut self, procedure: &mut Procedure) -> Read<()> {
         self.sign(b'(')?;
         while !self.cursor.at(Token::Sign(b')')) {
@@ -204,11 +230,11 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// The number of values of the first `return`, where the text does not say how many there are.
-fn values_returned(procedure: &Procedure) -> u32 {
+/// The results of the first `return`, where the text does not say how many there are.
+fn values_returned(procedure: &Procedure) -> Vec<Option<Kind>> {
     let returned = procedure.blocks.iter().find_map(|block| match &block.end.jump {
-        Jump::Return(values) => Some(values.len() as u32),
+        Jump::Return(values) => Some(vec![None; values.len()]),
         _ => None,
     });
-    returned.unwrap_or(0)
+    returned.unwrap_or_default()
 }
