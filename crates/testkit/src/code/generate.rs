@@ -533,7 +533,7 @@ impl Maker<'_> {
             7 => Jump::Throw(self.value(scope)),
             8 if self.rng.percent(20) => Jump::Stop,
             _ => {
-                let count = self.signatures[scope.procedure].1 as usize;
+                let count = self.signatures[scope.procedure].1;
                 Jump::Return(self.values(scope, count))
             }
         }
