@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("selvedge-front-property", &["base", "syntax", "program"]),
     ("selvedge-front-nwa", &["base", "syntax", "pds"]),
     ("selvedge-front-java", &["base", "code", "program"]),
+    ("selvedge-heap", &["base", "code"]),
     ("selvedge-logic", &["base", "syntax", "program", "pds"]),
     ("selvedge-lower", &["base", "pds", "program"]),
     ("selvedge-locks", &["base", "bdd", "pds", "program", "lower"]),

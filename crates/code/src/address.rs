@@ -309,16 +309,7 @@ fn layout_free(module: &Module, ty: TypeId) -> bool {
 
 /// Whether a type is another one or has it among its supertypes.
 pub fn is_subtype(module: &Module, ty: TypeId, supertype: TypeId) -> bool {
-    let mut seen = std::collections::HashSet::from([ty]);
-    let mut open = vec![ty];
-    while let Some(ty) = open.pop() {
-        if ty == supertype {
-            return true;
-        }
-        let above = module.types[ty].supertypes.iter().copied();
-        open.extend(above.filter(|&above| seen.insert(above)));
-    }
-    false
+    module.types_above(ty).contains(&supertype)
 }
 
 #[cfg(test)]

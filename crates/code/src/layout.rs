@@ -50,6 +50,8 @@ pub struct Layout {
     types: IdVec<TypeId, IdVec<LeafId, Leaf>>,
     /// The bytes of each type: as declared, or up to where its last field ends.
     sizes: IdVec<TypeId, u64>,
+    /// The first of the fields that overlap with each field, and whether there are others.
+    groups: IdVec<FieldId, (FieldId, bool)>,
 }
 
 impl Layout {
@@ -58,10 +60,16 @@ impl Layout {
         let mut layout = Self {
             types: IdVec::filled(IdVec::new(), module.types.len()),
             sizes: IdVec::filled(0, module.types.len()),
+            groups: module.fields.ids().map(|field| (field, false)).collect(),
         };
         for id in inner_types_first(module) {
             layout.sizes[id] = layout.size_of_type(module, id);
             layout.types[id] = layout.leaves_of_type(module, id);
+            for group in layout.groups(module, id) {
+                for &field in &group.fields {
+                    layout.groups[field] = (group.fields[0], group.fields.len() > 1);
+                }
+            }
         }
         layout
     }
@@ -69,6 +77,16 @@ impl Layout {
     /// The leaves of a type, in order.
     pub fn leaves(&self, ty: TypeId) -> &IdVec<LeafId, Leaf> {
         &self.types[ty]
+    }
+
+    /// The first of the fields that overlap with a field.
+    pub fn first_of(&self, field: FieldId) -> FieldId {
+        self.groups[field].0
+    }
+
+    /// Whether a field overlaps with others.
+    pub fn is_merged(&self, field: FieldId) -> bool {
+        self.groups[field].1
     }
 
     /// The bytes of a kind; 0 if they are not known.

@@ -77,6 +77,26 @@ impl Module {
         let at = place.file.index().checked_sub(1)?;
         self.files.get(at).map(String::as_str)
     }
+
+    /// A type and those above it, the nearest first, each once.
+    pub fn types_above(&self, ty: TypeId) -> Vec<TypeId> {
+        let mut found = vec![ty];
+        let mut seen = std::collections::HashSet::from([ty]);
+        let mut next = 0;
+        while let Some(&one) = found.get(next) {
+            let above = self.types[one].supertypes.iter().copied();
+            found.extend(above.filter(|&above| seen.insert(above)));
+            next += 1;
+        }
+        found
+    }
+
+    /// What runs if an object of a type is asked for a method: the target of the nearest type above.
+    pub fn target(&self, method: MethodId, ty: TypeId) -> Option<ProcedureId> {
+        let targets = &self.methods[method].targets;
+        let of = |ty: TypeId| targets.iter().find(|&&(class, _)| class == ty).map(|one| one.1);
+        self.types_above(ty).into_iter().find_map(of)
+    }
 }
 
 /// A type of objects.

@@ -122,7 +122,7 @@ impl Translator<'_> {
         let own = line.iter().filter_map(|&one| declared(one));
         let mut own = own.filter(|&one| self.overrides(&line, one, meant));
         if let Some(found) = own.next() {
-            return Some(found).filter(|&one| world.of(one).body.is_some());
+            return Some(found);
         }
         let (interfaces, _) = world.interfaces(class);
         let candidates: Vec<MemberId> = interfaces

@@ -10,7 +10,7 @@ use super::interpret::{Datum, Object, ObservedEvent};
 use selvedge_base::Id as _;
 use selvedge_code::address::is_subtype;
 use selvedge_code::layout::Layout;
-use selvedge_code::model::{BlockId, Element, Module, ProcedureId, RegisterId, TypeId};
+use selvedge_code::model::{BlockId, Element, Module, Point, ProcedureId, RegisterId, TypeId};
 use selvedge_code::statement::{Call, Callee, Jump, Operation, Statement, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -81,10 +81,16 @@ impl<'a> Machine<'a> {
 
     /// A new thread.
     pub fn spawn(&mut self, entry: ProcedureId, arguments: Vec<Datum>) -> usize {
+        let thread = self.spawn_before(entry, arguments);
+        self.advance(thread, usize::MAX);
+        thread
+    }
+
+    /// A new thread that has done nothing yet.
+    pub fn spawn_before(&mut self, entry: ProcedureId, arguments: Vec<Datum>) -> usize {
         let thread = self.threads.len();
         self.threads.push(Thread::default());
         self.enter(thread, entry, arguments, None);
-        self.advance(thread, usize::MAX);
         thread
     }
 
@@ -173,6 +179,20 @@ impl<'a> Machine<'a> {
             }
             self.step(thread);
         }
+    }
+
+    /// Where a thread is, and what its registers hold there.
+    pub fn frame(
+        &self,
+        thread: usize,
+    ) -> Option<(ProcedureId, Point, &HashMap<RegisterId, Datum>)> {
+        let frame = self.threads[thread].frames.last()?;
+        Some((frame.procedure, Point::new(frame.block, frame.index), &frame.registers))
+    }
+
+    /// How many procedures a thread is in.
+    pub fn depth(&self, thread: usize) -> usize {
+        self.threads[thread].frames.len()
     }
 
     /// Whether a thread is not over and not blocked.
@@ -294,7 +314,27 @@ impl<'a> Machine<'a> {
                 self.event(thread, None, format!("wait {condition:?} {lock:?}"));
                 None
             }
+            Operation::Narrow { value, ty } if !self.is_a(thread, *value, *ty) => {
+                if statement.may_fail {
+                    self.fail(thread, Datum::Opaque(u64::from(at.0)));
+                } else {
+                    self.threads[thread].frames.clear();
+                    self.event(thread, None, "stop".to_owned());
+                }
+                None
+            }
             operation => Some(self.simple(thread, operation, at)),
+        }
+    }
+
+    /// Whether a value is null, or an object of a type as far as that is known.
+    fn is_a(&self, thread: usize, value: Value, ty: TypeId) -> bool {
+        match self.value(thread, value) {
+            Datum::Address(object, 0, None) => {
+                let own = self.types.get(&object);
+                own.is_none_or(|&own| is_subtype(self.module, own, ty))
+            }
+            _ => true,
         }
     }
 
@@ -306,8 +346,7 @@ impl<'a> Machine<'a> {
             Callee::Virtual(method) => {
                 let Datum::Address(object, ..) = arguments.first()? else { return None };
                 let ty = *self.types.get(object)?;
-                let targets = &self.module.methods[*method].targets;
-                targets.iter().find(|&&(class, _)| is_subtype(self.module, ty, class))?.1
+                self.module.target(*method, ty)?
             }
             Callee::Value(value) => match self.value(thread, *value) {
                 Datum::Procedure(procedure, mut captures) => {
@@ -407,8 +446,15 @@ impl<'a> Machine<'a> {
         self.threads[thread].waiting = None;
         while let Some(frame) = self.threads[thread].frames.last() {
             let block = &self.module.procedures[frame.procedure].blocks[frame.block];
+            let own = match failure {
+                Datum::Address(object, 0, None) => self.types.get(&object).copied(),
+                _ => None,
+            };
             let fits = |catches: Option<TypeId>| {
-                catches.is_none_or(|ty| self.hash(&("fits", &failure, ty)).is_multiple_of(2))
+                catches.is_none_or(|ty| match own {
+                    Some(own) => is_subtype(self.module, own, ty),
+                    None => self.hash(&("fits", &failure, ty)).is_multiple_of(2),
+                })
             };
             if let Some(handler) = block.handlers.iter().find(|handler| fits(handler.catches)) {
                 let target = handler.target;
