@@ -60,6 +60,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "replay",
             "findings",
             "report",
+            "code",
         ],
     ),
     ("selvedge-lsp", &["base", "syntax", "program", "findings", "report", "library"]),

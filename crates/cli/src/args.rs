@@ -475,13 +475,16 @@ pub struct CopyOptions {
 /// The arguments of `show`.
 #[derive(Args, Debug)]
 pub struct ShowArgs {
-    /// An EML program or a model in text form (`.slv`); `-` reads standard input. With --classes a class
-    /// file, a jar, or a folder of them.
+    /// An EML program, a model in text form (`.slv`), or code in text form (`.code`); `-` reads standard
+    /// input. With --classes or --code a class file, a jar, or a folder of them.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
     /// List the classes of a class file, a jar or a folder, with their fields and methods.
     #[arg(long, conflicts_with_all = ["dot", "format", "movers"])]
     pub classes: bool,
+    /// Print the classes of a class file, a jar or a folder as code in text form (`.code`).
+    #[arg(long, conflicts_with_all = ["classes", "dot", "format", "movers"])]
+    pub code: bool,
     /// Of a class for several versions of Java in a jar, take the one for this version [default: the
     /// newest].
     #[arg(long, value_name = "N")]
@@ -489,7 +492,7 @@ pub struct ShowArgs {
     /// Of a program in Java, print the model about this object in text form: `C@line` for what that line
     /// makes, as `check --list objects` names it, or a class for its static fields. Of several models the
     /// first; `C@line#2` is the second.
-    #[arg(long, value_name = "OBJECT", conflicts_with_all = ["classes", "dot", "format", "movers"])]
+    #[arg(long, value_name = "OBJECT", conflicts_with_all = ["classes", "code", "dot", "format", "movers"])]
     pub object: Option<String>,
     /// Of a program in Java, begin with the `main` of this class.
     #[arg(long, value_name = "CLASS", requires = "object")]

@@ -62,6 +62,30 @@ fn the_model_of_an_object_is_a_model_like_any_other() {
 }
 
 #[test]
+fn classes_are_shown_as_code_that_reads_back() {
+    let shown = run(&["show", CAUSES, "--code"]);
+    assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));
+    assert!(shown.stdout.contains("locked this"), "{}", shown.stdout);
+    let file = folder("code").join("causes.code");
+    std::fs::write(&file, &shown.stdout).expect("a file");
+    let path = file.to_str().expect("UTF-8");
+    let again = run(&["show", path]);
+    assert_eq!((again.code, again.stderr.as_str()), (Some(0), ""));
+    assert!(again.stdout == shown.stdout);
+    let misused = run(&["show", path, "--dot"]);
+    assert_eq!(misused.code, Some(2));
+    assert!(misused.stderr.contains("code is shown in its text form only"), "{}", misused.stderr);
+    std::fs::write(&file, "proc f()\nb0:\n  store x 1\n  return\n").expect("a file");
+    let wrong = run(&["show", path]);
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""));
+    assert!(wrong.stderr.contains("causes.code:3:"), "{}", wrong.stderr);
+    let checked = run(&["check", path, "--no-cache"]);
+    assert_eq!(checked.code, Some(2));
+    let said = format!("{}{}", checked.stdout, checked.stderr);
+    assert!(said.contains("is for `selvedge show`"), "{said}");
+}
+
+#[test]
 fn sources_are_quoted_where_they_are_found() {
     let source = "crates/front-java/tests/causes";
     let quoted = run(&["check", CAUSES, "--main", "LogBook", "--no-cache", "--source", source]);

@@ -32,7 +32,7 @@ use crate::frames::FrameRefusal;
 use crate::names::JavaName;
 use crate::world::{ClassId, MemberId, World};
 use rustc_hash::FxHashMap;
-use selvedge_base::FileId;
+use selvedge_base::{Budget, FileId, StopReason};
 use selvedge_code::model::{FieldId, GlobalId, MethodId, Module, ProcedureId, TypeId};
 use selvedge_code::place::PlaceInterner;
 use selvedge_code::registers::FreshNames;
@@ -50,14 +50,20 @@ pub struct Translation {
 }
 
 /// The module of all classes of a world.
-pub fn translate(world: &World) -> Translation {
+///
+/// # Errors
+/// If the budget is used up.
+pub fn translate(world: &World, budget: &Budget) -> Result<Translation, StopReason> {
     let mut translator = Translator::new(world);
     for class in world.classes.ids() {
         for number in 0..world.classes[class].methods.len() {
-            translator.method(MemberId { class, number });
+            let method = MemberId { class, number };
+            let count = world.of(method).body.as_ref().map_or(0, |body| body.instructions.len());
+            budget.charge(1 + count as u64)?;
+            translator.method(method);
         }
     }
-    translator.finish()
+    Ok(translator.finish())
 }
 
 /// A global that no static field of a given class is.

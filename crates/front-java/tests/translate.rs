@@ -48,7 +48,7 @@ fn worlds() -> impl Iterator<Item = World> {
 #[test]
 fn modules_are_valid_and_read_back() {
     for world in worlds() {
-        let made = translate(&world);
+        let made = translate(&world, &Budget::new()).expect("no limit");
         let breaches: Vec<String> =
             validate(&made.module).iter().map(ToString::to_string).collect();
         assert!(breaches.is_empty(), "{breaches:#?}");
@@ -206,7 +206,7 @@ fn compare(world: &World, module: &Module, name: &str, method: MemberId, procedu
 fn uses_have_the_definitions_of_operands() {
     let mut compared = 0;
     for world in worlds() {
-        let made = translate(&world);
+        let made = translate(&world, &Budget::new()).expect("no limit");
         for (&method, &procedure) in &made.procedures {
             let procedure = &made.module.procedures[procedure];
             if procedure.blocks.is_empty() {
@@ -241,7 +241,7 @@ fn damaged_classes_give_valid_modules() {
             classes.extend(read_class(&bytes, &mut names).ok());
         }
         read_anyway += classes.len();
-        let made = translate(&World::new(names, classes));
+        let made = translate(&World::new(names, classes), &Budget::new()).expect("no limit");
         refused += made.refused.len();
         let breaches: Vec<String> =
             validate(&made.module).iter().map(ToString::to_string).collect();

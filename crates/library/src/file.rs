@@ -130,6 +130,7 @@ impl Loaded {
                 Some("init" | "spec") => {
                     "it is read with the pushdown system beside it: name the .pds file"
                 }
+                Some(crate::code::EXTENSION) => "code in text form is for `selvedge show`",
                 Some("nwa") => "nested-word automata are for `selvedge nwa`",
                 _ => {
                     "there are EML programs (.eml), models in text form (.slv), Boolean programs \

@@ -67,6 +67,7 @@ pub mod baseline;
 pub mod branching;
 pub mod cache;
 pub mod check;
+pub mod code;
 pub mod config;
 mod edits;
 pub mod explain;

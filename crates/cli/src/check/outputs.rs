@@ -62,7 +62,7 @@ impl FileKind {
         file.take(4096).read_to_end(&mut start).ok()?;
         let name = path.to_string_lossy();
         let sources =
-            ["init", "spec", "ipa", "ltl", "nwa", "vpa", "toml", "java", "c", "cpp", "rs"];
+            ["init", "spec", "ipa", "ltl", "nwa", "vpa", "toml", "java", "c", "cpp", "rs", "code"];
         let is_source = |one: &str| {
             Language::ALL.iter().any(|language| language.extension() == one)
                 || sources.contains(&one)

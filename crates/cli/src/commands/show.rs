@@ -8,6 +8,8 @@ use crate::output::Output;
 use crate::watchdog::{Limits, Watch, within};
 use selvedge_analysis::{ProtectionRule, instance, movers};
 use selvedge_base::{Budget, Severity, StopReason};
+use selvedge_library::Text;
+use selvedge_library::code::{EXTENSION, code};
 use selvedge_library::java::{JavaClasses, JavaSettings};
 use selvedge_report::{Source, dot, model, model_json};
 use std::time::Instant;
@@ -21,6 +23,12 @@ pub fn run(args: &ShowArgs, output: Output) -> Result<Exit, Exit> {
     let watch = Watch::new(Limits::new(args.limits, start), start);
     if args.classes {
         return classes(args, output, watch.budget());
+    }
+    if args.code {
+        return classes_as_code(args, output, watch.budget());
+    }
+    if args.file.extension().is_some_and(|extension| extension == EXTENSION) {
+        return code_text(args, output, watch.budget());
     }
     if let Some(object) = &args.object {
         return model_of(args, object, output, watch.budget());
@@ -55,6 +63,39 @@ pub fn run(args: &ShowArgs, output: Output) -> Result<Exit, Exit> {
     })?;
     output.print(&shown)?;
     Ok(Exit::Success)
+}
+
+/// Prints a text of code in its usual form.
+fn code_text(args: &ShowArgs, output: Output, budget: &Budget) -> Result<Exit, Exit> {
+    let name = args.file.display();
+    if args.dot || args.movers || args.object.is_some() || args.format == ShowFormat::Json {
+        output.complain(&format!(
+            "{name} has no model yet: code is shown in its text form only, without --dot, --movers, \
+             --object and --format json"
+        ));
+        return Err(Exit::BadInput);
+    }
+    let understand = |text: &Text| code(&text.text);
+    let (text, (shown, complaints)) = input::read_within(&args.file, output, budget, understand)?;
+    output.diagnostics(&complaints, &text.source());
+    output.print(&shown.ok_or(Exit::BadInput)?)?;
+    Ok(Exit::Success)
+}
+
+/// Prints classes as code.
+fn classes_as_code(args: &ShowArgs, output: Output, budget: &Budget) -> Result<Exit, Exit> {
+    let (mut complaints, (shown, more)) = with_classes(args, output, budget, |found, budget| {
+        let made = found.code(budget)?;
+        Ok((found.complaints, made))
+    })?;
+    let name = args.file.display().to_string();
+    complaints.extend(more.into_iter().map(|one| (name.clone(), one)));
+    let has_errors = complaints.iter().any(|(_, one)| one.severity == Severity::Error);
+    for (file, complaint) in complaints {
+        output.diagnostics(&[complaint], &Source { name: &file, text: "" });
+    }
+    output.print(&shown)?;
+    if has_errors { Err(Exit::BadInput) } else { Ok(Exit::Success) }
 }
 
 /// The classes of a file or a folder, and what there is to do with them.

@@ -27,9 +27,12 @@ pub use settings::JavaSettings;
 
 use crate::cache::hex;
 use selvedge_base::{Budget, Diagnostic, Severity, StopReason};
+use selvedge_code::text::print;
 use selvedge_front_java::class::JavaInstruction;
+use selvedge_front_java::frames::FrameRefusal;
 use selvedge_front_java::handles::follow_handles;
 use selvedge_front_java::library::Table;
+use selvedge_front_java::translate::translate;
 use selvedge_front_java::wrappers::join_wrappers;
 use selvedge_front_java::{
     ArchiveDamage, JavaClass, JavaName, JavaNames, World, read_archive, read_class,
@@ -191,6 +194,26 @@ impl JavaClasses {
         join_wrappers(&mut world);
         let program = settings.program(world, budget)?;
         Ok(JavaProgram { digest: hex(&self.hash.finalize()), ..program })
+    }
+
+    /// The classes as a module of code, in text form, with complaints about bodies that are left out.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn code(&self, budget: &Budget) -> Result<(String, Vec<Diagnostic>), StopReason> {
+        let classes = self.classes.values().map(|(class, _)| class.clone());
+        let world = World::new(self.names.clone(), classes);
+        let made = translate(&world, budget)?;
+        let complaints = made.refused.iter().map(|&(method, why)| {
+            let name = &made.module.procedures[made.procedures[&method]].name;
+            let why = match why {
+                FrameRefusal::Subroutines => "it has subroutines",
+                FrameRefusal::Damaged => "it is damaged",
+            };
+            let message = format!("the body of {} is left out: {why}", visible(name));
+            Diagnostic::global("no-code", Severity::Warning, message)
+        });
+        Ok((print(&made.module), complaints.collect()))
     }
 
     /// The classes as a list for people, with where a program can begin and what is named and not there.
