@@ -234,7 +234,9 @@ fn short_runs(program: &Program, longest: usize, visit: &mut dyn FnMut(&Walk, us
         for thread in program.threads.ids() {
             let _ = last.successors(program, &successors, thread, &mut |step, next| {
                 moved = true;
-                let moment = Moment { program, successors: &successors, state: last };
+                let budget = Budget::new();
+                let moment =
+                    Moment { program, successors: &successors, state: last, budget: &budget };
                 let mut taken = Taken::by(thread);
                 taken.deeds.extend(moment.deed(thread, step.step));
                 let mut longer = walk.clone();
@@ -274,8 +276,10 @@ fn formulas_against_all_short_runs() {
     let mut runs: Vec<(Vec<Vec<bool>>, usize)> = Vec::new();
     short_runs(&small, 7, &mut |walk, repeats| {
         let truth = |(state, taken): &(State, Option<Taken>)| {
-            let moment = Moment { program: &small, successors: &successors, state };
-            propositions.iter().map(|one| moment.holds(one, taken.as_ref())).collect()
+            let budget = Budget::new();
+            let moment = Moment { program: &small, successors: &successors, state, budget: &budget };
+            let holds = |one| moment.holds(one, taken.as_ref()).expect("it is found out");
+            propositions.iter().map(holds).collect()
         };
         runs.push((walk.iter().map(truth).collect(), repeats));
     });

@@ -93,6 +93,29 @@ fn operators_that_decide_early_skip_the_read() {
     assert_eq!(steps(DATA, "bool : t; if (x == 1 && t) skip;"), left);
 }
 
+/// What a constant decides takes no step of its own, and what it leaves open is the right operand.
+#[test]
+fn constant_operands_take_no_step() {
+    for (decided, value) in [
+        ("false && b", "F"),
+        ("1 == 2 && b", "F"),
+        ("!(1 == 1) && b", "F"),
+        ("(1 == 1) || b", "T"),
+        ("2 < 1 => b", "T"),
+        ("(1 > 2 && b) && b", "F"),
+    ] {
+        let written = [format!("0 -> 1 write d do d := {value}")];
+        assert_eq!(steps("bool : b, d;", &format!("d = ({decided});")), written, "{decided}");
+    }
+    for left in ["true && b", "1 == 1 && b", "1 == 2 || b", "1 == 1 => b"] {
+        let read = ["0 -> 2 read b do \"#0\" := b", "2 -> 1 write d do d := \"#0\""];
+        assert_eq!(steps("bool : b, d;", &format!("d = ({left});")), read, "{left}");
+    }
+    // Which copy it is may differ where the code is shared.
+    let copies = program("bool : b, d; process P[2] { main { d = (self == 0 && b); } }");
+    assert!(edges(&copies).iter().any(|edge| edge.starts_with("0 -> 3 skip")));
+}
+
 #[test]
 fn elements_are_chosen_in_the_step_that_accesses_them() {
     assert_eq!(steps(DATA, "a[2] = 1;"), ["0 -> 1 write \"a[2]\" do \"a[2]\" := 1"]);

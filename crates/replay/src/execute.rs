@@ -62,6 +62,11 @@ impl ReplayError {
         Self { step: None, message, open: None }
     }
 
+    /// Whether the witness is what was asked for was not found out.
+    pub(crate) fn undecided(why: Unknown) -> Self {
+        Self { step: None, message: why.to_string(), open: Some(why) }
+    }
+
     /// A limit was met before a step.
     fn open(index: usize, why: Unknown) -> Self {
         Self { step: Some(index + 1), message: why.to_string(), open: Some(why) }
@@ -153,7 +158,7 @@ pub fn replay_within(
             }
         }
         Question::Stuck => {
-            if !is_stuck(program, last) {
+            if !is_stuck(program, last, budget).map_err(ReplayError::undecided)? {
                 let message =
                     "the run ends in no dead end: a thread can still move, or all have ended";
                 return Err(ReplayError::whole(message.to_owned()));

@@ -290,8 +290,13 @@ impl<'c, 'p> StateSearch<'c, 'p> {
                 if number % 256 == 0 {
                     self.budget.note_figures(self.figures());
                 }
-                if let Some(found) = self.visit_soon(number, whole.as_deref())? {
-                    return Ok(Some(found));
+                match self.visit_soon(number, whole.as_deref()) {
+                    Ok(None) => {}
+                    Ok(found) => return Ok(found),
+                    Err(why) => {
+                        self.queue.push_front(number);
+                        return Err(why);
+                    }
                 }
             }
             if self.has_batch() {

@@ -345,6 +345,10 @@ impl StepRelation<'_, '_> {
         }
         for number in 0..outcomes {
             for (step, next) in &nexts {
+                // The first outcome is paid for with the state that it leads to.
+                if !offer.outcomes.is_empty() {
+                    self.budget.check().map_err(|reason| Halt::Unknown(reason.into()))?;
+                }
                 let (next, fails) = self.combine(attempt, next, edge, update, &cells, number);
                 offer.note(fails, attempt.site, *step);
                 if let Some(next) = next {

@@ -26,7 +26,7 @@ pub use layout::{Shared, StateLayout};
 
 use crate::unsupported::no_joins;
 use rustc_hash::FxHashMap;
-use selvedge_base::{Id, IdVec, define_id};
+use selvedge_base::{Budget, Id, IdVec, define_id};
 use selvedge_program::{
     Edge, EdgeId, Move, NodeId, Program, Start, Successors, ThreadId, Unknown, Valuation, Variable,
 };
@@ -102,14 +102,16 @@ pub struct Expansion<'p> {
     resumed: FxHashMap<(Shared, u64, SymbolId), Option<(Shared, SymbolId)>>,
     /// The locals that first steps choose.
     chosen: FxHashMap<u32, u64>,
+    /// What the outcomes of steps may cost.
+    budget: Budget,
 }
 
 impl<'p> Expansion<'p> {
-    /// Prepares a program.
+    /// Prepares a program; each outcome of a step counts in the budget.
     ///
     /// # Errors
     /// If its data does not fit into machine words.
-    pub fn new(program: &'p Program) -> Result<Self, Unknown> {
+    pub fn new(program: &'p Program, budget: &Budget) -> Result<Self, Unknown> {
         no_joins(program)?;
         let layout = StateLayout::new(program)?;
         for procedure in &program.procedures {
@@ -133,6 +135,7 @@ impl<'p> Expansion<'p> {
             heads: FxHashMap::default(),
             resumed: FxHashMap::default(),
             chosen: FxHashMap::default(),
+            budget: budget.clone(),
         })
     }
 
@@ -324,6 +327,9 @@ impl<'p> Expansion<'p> {
         let arguments = self.layout.arguments(shared, thread);
         let shared = self.layout.with_arguments(shared, thread, 0);
         for choice in 0..1u64 << free {
+            if choice > 0 {
+                self.budget.check()?;
+            }
             let locals = arguments | choice.checked_shl(passed as u32).unwrap_or(0);
             let start = self.successors.len();
             self.steps(thread, shared, main.entry, locals, head)?;

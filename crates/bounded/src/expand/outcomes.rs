@@ -148,6 +148,10 @@ impl Expansion<'_> {
         self.check_room(head, bits.number_free())?;
         let constraint = update.and_then(|update| update.constraint.as_ref());
         for which in 0..1u64 << bits.number_free() {
+            // The first outcome is paid for with the head.
+            if which > 0 {
+                self.budget.check()?;
+            }
             let [word, locals, passed] = bits.combination(which);
             let after = View { shared: Shared(word), locals };
             if constraint.is_none_or(|it| values(it, view, after).can_be_true()) {

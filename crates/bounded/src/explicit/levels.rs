@@ -309,7 +309,12 @@ impl Levels {
         }
         self.poll()?;
         self.done[state as usize] |= 1 << thread;
-        space.explore(state, thread, found)
+        space.explore(state, thread, found)?;
+        // The first configuration is paid for with the pair.
+        for _ in 1..found.len() {
+            self.poll()?;
+        }
+        Ok(())
     }
 
     /// Notes that a thread has led to a state, and says whether it is new.

@@ -506,7 +506,7 @@ fn single_stacks<'p>(
     budget: &Budget,
 ) -> Result<(SearchSpace<'p>, Levels), Unknown> {
     let goal = TargetTest::new(program, target);
-    let space = Interleaving::new(Expansion::new(program)?, goal, reduction, budget)?;
+    let space = Interleaving::new(Expansion::new(program, budget)?, goal, reduction, budget)?;
     let (threads, initial) = (program.threads.len(), space.configurations.len());
     let levels = Levels::new::<Interleaving<'_>>(measure, threads, initial, budget);
     Ok((SearchSpace::Stacks(Box::new(space)), levels))
@@ -518,7 +518,7 @@ fn sets_of_stacks<'p>(
     measure: Measure,
     budget: &Budget,
 ) -> Result<(SearchSpace<'p>, Levels), Unknown> {
-    let expansion = Expansion::new(program)?;
+    let expansion = Expansion::new(program, budget)?;
     let space = Aggregates::new(expansion, TargetTest::new(program, target), budget)?;
     let (threads, initial) = (program.threads.len(), space.len());
     let levels = Levels::new::<Aggregates<'_>>(measure, threads, initial, budget);

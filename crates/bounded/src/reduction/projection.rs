@@ -36,7 +36,7 @@ pub fn projection(
     rounds: u32,
     budget: &Budget,
 ) -> Result<Vec<NodeId>, Unknown> {
-    let mut threads = Threads::new(program)?;
+    let mut threads = Threads::new(program, budget)?;
     let goal = TargetTest::new(program, target);
     let nothing = TargetTest::new(program, &Target::Label(Vec::new()));
     let mut nodes = BTreeSet::new();

@@ -43,7 +43,7 @@ impl<'p> PdsSearch<'p> {
     /// # Errors
     /// If the program does not fit.
     pub fn new(program: &'p Program, target: &Target, budget: &Budget) -> Result<Self, Unknown> {
-        let mut threads = Threads::new(program)?;
+        let mut threads = Threads::new(program, budget)?;
         let guesses = threads.initial()?.into_iter().map(|location| vec![location]).collect();
         Ok(Self {
             threads,

@@ -54,7 +54,7 @@ impl<'p> SpdsSearch<'p> {
     /// # Errors
     /// If the program does not fit.
     pub fn new(program: &'p Program, target: &Target, budget: &Budget) -> Result<Self, Unknown> {
-        let mut threads = Threads::new(program)?;
+        let mut threads = Threads::new(program, budget)?;
         let initial = threads.initial()?;
         Ok(Self {
             program,

@@ -14,7 +14,7 @@
 
 use crate::expand::{Expansion, Shared, StackEffect, SymbolId};
 use rustc_hash::FxHashMap;
-use selvedge_base::{IdVec, define_id};
+use selvedge_base::{Budget, IdVec, define_id};
 use selvedge_pds::{Rhs, Symbol};
 use selvedge_program::{Program, ThreadId, Unknown};
 
@@ -83,9 +83,9 @@ impl<'p> Threads<'p> {
     ///
     /// # Errors
     /// If its data does not fit into machine words.
-    pub fn new(program: &'p Program) -> Result<Self, Unknown> {
+    pub fn new(program: &'p Program, budget: &Budget) -> Result<Self, Unknown> {
         Ok(Self {
-            expansion: Expansion::new(program)?,
+            expansion: Expansion::new(program, budget)?,
             locations: IdVec::new(),
             location_numbers: FxHashMap::default(),
             symbols: IdVec::new(),

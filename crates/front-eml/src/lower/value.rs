@@ -185,6 +185,29 @@ fn folded(expr: &resolved::Expr, copy: Option<u32>) -> Option<Expr> {
     i32::try_from(value).ok().map(Expr::number)
 }
 
+/// What a constant left operand says of an expression whose right operand reads.
+enum Left<'e> {
+    /// The expression has this value, and nothing is read.
+    Decides(bool),
+    /// The expression is its right operand.
+    Leaves(&'e resolved::Expr),
+}
+
+/// The constant left operand of an expression whose right operand would read, if it has one: its value
+/// takes no step.
+fn known_left(expr: &resolved::Expr) -> Option<Left<'_>> {
+    let resolved::Expr::Binary(Binary::Model(operator), left, right) = expr else { return None };
+    if !is_lazy(Binary::Model(*operator)) || !right.reads() {
+        return None;
+    }
+    let left = left.fold(None).ok()? != 0;
+    Some(match (operator, left) {
+        (Operator::And, false) => Left::Decides(false),
+        (Operator::Or, true) | (Operator::Implies, false) => Left::Decides(true),
+        _ => Left::Leaves(right),
+    })
+}
+
 /// A copy of a process that is known for each copy of the process around.
 fn thread(process: usize, index: &resolved::Expr, copy: Option<u32>, names: &Names<'_>) -> Expr {
     let index = index.fold(copy).unwrap_or(0).unsigned_abs() as usize;
@@ -198,6 +221,11 @@ impl Lowering<'_, '_> {
     pub(super) fn value(&mut self, expr: &resolved::Expr, at: &mut At, last: bool) -> Expr {
         if let Some(constant) = folded(expr, self.copy) {
             return constant;
+        }
+        match known_left(expr) {
+            Some(Left::Decides(value)) => return Expr::truth(value),
+            Some(Left::Leaves(right)) => return self.value(right, at, last),
+            None => {}
         }
         match expr {
             resolved::Expr::Constant(literal) => Expr::Constant(*literal),
@@ -355,6 +383,13 @@ impl Lowering<'_, '_> {
 
     /// Goes to one of two places, depending on a condition.
     pub(super) fn branch(&mut self, expr: &resolved::Expr, mut at: At, yes: &Sink, no: &Sink) {
+        match known_left(expr) {
+            Some(Left::Decides(value)) => {
+                return self.leave(&at, if value { yes } else { no }, Expr::TRUE);
+            }
+            Some(Left::Leaves(right)) => return self.branch(right, at, yes, no),
+            None => {}
+        }
         let lazy = match expr {
             resolved::Expr::Not(inner) => return self.branch(inner, at, no, yes),
             resolved::Expr::Binary(Binary::Model(operator), left, right)

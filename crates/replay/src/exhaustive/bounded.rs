@@ -16,7 +16,8 @@
 //! 1. All steps come from [`State::successors`](crate::run::State::successors).
 //! 2. If nothing was cut, the sets are exact. A set that was cut is a lower bound.
 
-use crate::run::{Refusal, State, is_in_target, target_error};
+use crate::run::{State, is_in_target, target_error};
+use crate::step::Scheduled;
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, IdVec, StopReason, define_id};
 use selvedge_program::{
@@ -211,7 +212,7 @@ impl Search<'_> {
         let state = Rc::clone(&self.states[number]);
         let program = self.program;
         for step in state.moves(program, &self.successors, thread) {
-            if state.can_fail(program, thread, step).is_ok() {
+            if state.can_fail_within(program, thread, &step, self.budget).is_ok() {
                 for (at, target) in self.targets.iter().enumerate() {
                     self.level.reached[at] |= *target == Target::Assertion;
                 }
@@ -220,7 +221,7 @@ impl Search<'_> {
         let mut next = Vec::new();
         let mut cut = false;
         let depth = self.limits.call_depth as usize + 1;
-        let flow = state.successors(program, &self.successors, thread, &mut |_, successor| {
+        let mut visit = |_: &Scheduled, successor: State| {
             if successor.control.threads[thread].stack.len() > depth {
                 cut = true;
             } else {
@@ -231,15 +232,14 @@ impl Search<'_> {
             } else {
                 ControlFlow::Continue(())
             }
-        });
+        };
+        let edges = &self.successors;
+        let flow = state.successors_within(program, edges, thread, self.budget, &mut visit);
         self.cut |= cut;
         match flow {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(())) => return Err(Unknown::Stopped(StopReason::Memory)),
-            Err(refusal @ Refusal::TooManyChoices) => {
-                return Err(Unknown::Unsupported(refusal.describe(program)));
-            }
-            Err(refusal) => unreachable!("a step is left out, not refused: {refusal:?}"),
+            Err(refusal) => return Err(refusal.open().expect("a step is left out, not refused")),
         }
         next.into_iter().map(|state| self.number(state)).collect()
     }

@@ -421,8 +421,8 @@ impl<'a> Search<'a> {
                 budget.check()?;
                 let (from, before, taken) = open[next].clone();
                 next += 1;
-                for (step, to) in self.steps(&from, thread)? {
-                    let moment = self.moment(&from);
+                for (step, to) in self.steps(&from, thread, budget)? {
+                    let moment = self.moment(&from, budget);
                     let mut taken = taken.clone();
                     taken.deeds.extend(moment.deed(thread, step.step));
                     taken.deeds.sort_unstable();
@@ -445,8 +445,9 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let moment = self.moment(&state);
-        let truth = self.automaton.atoms.iter().map(|atom| moment.holds(atom, None)).collect();
+        let moment = self.moment(&state, budget);
+        let atoms = self.automaton.atoms.iter();
+        let truth = atoms.map(|atom| moment.holds(atom, None)).collect::<Result<_, _>>()?;
         let mut ended = 0;
         for (bit, &thread) in self.fair.iter().enumerate() {
             ended |= u64::from(!state.waits(thread) && state.has_ended(thread)) << bit;
@@ -459,8 +460,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn moment<'m>(&'m self, state: &'m State) -> Moment<'m> {
-        Moment { program: self.program, successors: &self.successors, state }
+    fn moment<'m>(&'m self, state: &'m State, budget: &'m Budget) -> Moment<'m> {
+        Moment { program: self.program, successors: &self.successors, state, budget }
     }
 
     /// The steps of one thread.
@@ -468,11 +469,12 @@ impl<'a> Search<'a> {
         &mut self,
         state: &State,
         thread: ThreadId,
+        budget: &Budget,
     ) -> Result<Vec<(Scheduled, State)>, Unknown> {
         let mut found = Vec::new();
         let open = state.control.threads[thread].stack.len().saturating_sub(1);
         for step in state.moves(self.program, &self.successors, thread) {
-            self.failing |= state.can_fail(self.program, thread, step.clone()).is_ok();
+            self.failing |= state.can_fail_within(self.program, thread, &step, budget).is_ok();
             let action = step.step.edge().map(|edge| self.program.edges[edge].action);
             if let Stacks::UpTo(depth) = self.stacks
                 && matches!(action, Some(Action::Call(_)))
@@ -482,12 +484,12 @@ impl<'a> Search<'a> {
                 continue;
             }
             let mut reached = Vec::new();
-            let taken = state.outcomes(self.program, thread, step.clone(), None, &mut |next| {
+            let taken = state.outcomes_within(self.program, thread, &step, budget, &mut |next| {
                 reached.push(next);
                 ControlFlow::Continue(())
             });
-            if let Err(Refusal::TooManyChoices) = taken {
-                return Err(unsupported("a step has more outcomes than are tried"));
+            if let Some(why) = taken.err().and_then(Refusal::open) {
+                return Err(why);
             }
             if let Stacks::Known(stacks) = &self.stacks {
                 for next in std::mem::take(&mut reached) {

@@ -14,7 +14,7 @@
 use super::Sought;
 use super::monitor::Sight;
 use crate::moment::{check_deadlock, check_race};
-use crate::run::{Refusal, State};
+use crate::run::State;
 use crate::step::Scheduled;
 use crate::with_values::witness_of;
 use rustc_hash::FxHashSet;
@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
             }
             for thread in self.program.threads.ids() {
                 for step in state.moves(self.program, &self.successors, thread) {
-                    if let Some(next) = self.take(at, &state, thread, &step)? {
+                    if let Some(next) = self.take(at, &state, thread, &step, budget)? {
                         return Ok(Some((at, Some((thread, step, next)))));
                     }
                 }
@@ -113,6 +113,7 @@ impl<'a> Search<'a> {
         state: &State,
         thread: ThreadId,
         scheduled: &Scheduled,
+        budget: &Budget,
     ) -> Result<Option<State>, Unknown> {
         let open = state.control.threads[thread].stack.len().saturating_sub(1);
         let action = scheduled.step.edge().map(|edge| self.program.edges[edge].action);
@@ -121,17 +122,13 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         let mut outcomes = Vec::new();
-        let kind = state.outcomes(self.program, thread, scheduled.clone(), None, &mut |next| {
+        let kind = state.outcomes_within(self.program, thread, scheduled, budget, &mut |next| {
             outcomes.push(next);
             ControlFlow::Continue(())
         });
         let kind = match kind {
             Ok(kind) => kind,
-            Err(Refusal::TooManyChoices) => {
-                let why = "a step has more outcomes than are tried";
-                return Err(Unknown::Unsupported(why.to_owned()));
-            }
-            Err(_) => return Ok(None),
+            Err(refusal) => return refusal.open().map_or(Ok(None), Err),
         };
         let matched = self.visits[at].matched;
         let in_unit = state.control.threads[thread].unit_depth > 0;

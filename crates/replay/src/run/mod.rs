@@ -16,5 +16,5 @@ pub mod values;
 pub use outcome::Record;
 pub use refusal::Refusal;
 pub use state::{ActivationData, State, ThreadData};
-pub use target::{can_move, is_in_target, is_stuck, target_error};
+pub use target::{can_move, is_in_target, is_stuck, somebody_can_move, target_error};
 pub use values::{Possible, Touched, View};

@@ -29,9 +29,9 @@ use super::refusal::Refusal;
 use super::state::{ActivationData, State};
 use super::values::View;
 use crate::step::{Scheduled, StepError};
-use combinations::{Cell, Combinations};
+use combinations::{Cell, Combinations, Limits};
 use evaluation::{Choices, Evaluation, any_of, broken};
-use selvedge_base::Id;
+use selvedge_base::{Budget, Id};
 use selvedge_program::copies::copy_number;
 use selvedge_program::{
     Action, Edge, FailureKind, FailureKinds, Move, ProcedureId, Program, StepKind, Successors,
@@ -41,7 +41,8 @@ use std::cell::Cell as Memo;
 use std::ops::ControlFlow;
 
 impl State {
-    /// Calls `visit` with every state to which one step of a thread leads, until it breaks.
+    /// Calls `visit` with every state to which one step of a thread leads, until it breaks; without a
+    /// limit.
     ///
     /// # Errors
     /// If a step has too many outcomes.
@@ -52,14 +53,31 @@ impl State {
         thread: ThreadId,
         visit: &mut dyn FnMut(&Scheduled, Self) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Refusal> {
+        self.successors_within(program, successors, thread, &Budget::new(), visit)
+    }
+
+    /// The same; each outcome costs as much as the state is large.
+    ///
+    /// # Errors
+    /// If a step has too many outcomes, or the budget is used up.
+    pub fn successors_within(
+        &self,
+        program: &Program,
+        successors: &Successors,
+        thread: ThreadId,
+        budget: &Budget,
+        visit: &mut dyn FnMut(&Scheduled, Self) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Refusal> {
         for step in self.moves(program, successors, thread) {
             let mut flow = ControlFlow::Continue(());
-            let outcomes = self.outcomes(program, thread, step.clone(), None, &mut |state| {
+            let outcomes = self.outcomes_within(program, thread, &step, budget, &mut |state| {
                 flow = visit(&step, state);
                 flow
             });
-            if outcomes == Err(Refusal::TooManyChoices) {
-                return Err(Refusal::TooManyChoices);
+            if let Err(refusal) = outcomes
+                && refusal.open().is_some()
+            {
+                return Err(refusal);
             }
             if flow.is_break() {
                 return Ok(flow);
@@ -79,7 +97,7 @@ impl State {
         self.control.moves_among(program, successors, thread, self.in_atomic().is_none())
     }
 
-    /// Every way in which a step of a thread can fail.
+    /// Every way in which a step of a thread can fail; without a limit.
     ///
     /// # Errors
     /// If it cannot, with the reason.
@@ -89,10 +107,25 @@ impl State {
         thread: ThreadId,
         step: impl Into<Scheduled>,
     ) -> Result<FailureKinds, Refusal> {
+        self.can_fail_within(program, thread, &step.into(), &Budget::new())
+    }
+
+    /// The same; each outcome costs as much as the state is large. The kinds that were found before the
+    /// budget was used up are kinds all the same.
+    ///
+    /// # Errors
+    /// If it cannot, or the budget is used up, with the reason.
+    pub fn can_fail_within(
+        &self,
+        program: &Program,
+        thread: ThreadId,
+        step: &Scheduled,
+        budget: &Budget,
+    ) -> Result<FailureKinds, Refusal> {
         let fails = Memo::new(FailureKinds::NONE);
-        let step = step.into();
+        let limits = Limits { record: None, budget: Some(budget) };
         let outcomes =
-            self.explore(program, thread, &step, None, &fails, &mut |_| ControlFlow::Continue(()));
+            self.explore(program, thread, step, limits, &fails, &mut |_| ControlFlow::Continue(()));
         match outcomes {
             _ if !fails.get().is_empty() => Ok(fails.get()),
             Ok(_) => Err(Refusal::AssertionHolds),
@@ -142,7 +175,8 @@ impl State {
         }
     }
 
-    /// Calls `visit` with every outcome of a step that the record allows, until it breaks.
+    /// Calls `visit` with every outcome of a step that the record allows, until it breaks; without a
+    /// limit.
     ///
     /// # Errors
     /// If there is no outcome, with the reason.
@@ -154,7 +188,25 @@ impl State {
         record: Option<Record<'_>>,
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
     ) -> Result<StepKind, Refusal> {
-        self.explore(program, thread, &step.into(), record, &Memo::new(FailureKinds::NONE), visit)
+        let limits = Limits { record, budget: None };
+        self.explore(program, thread, &step.into(), limits, &Memo::new(FailureKinds::NONE), visit)
+    }
+
+    /// Calls `visit` with every outcome of a step, until it breaks; each costs as much as the state is
+    /// large.
+    ///
+    /// # Errors
+    /// If there is no outcome, or the budget is used up, with the reason.
+    pub fn outcomes_within(
+        &self,
+        program: &Program,
+        thread: ThreadId,
+        step: &Scheduled,
+        budget: &Budget,
+        visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
+    ) -> Result<StepKind, Refusal> {
+        let limits = Limits { record: None, budget: Some(budget) };
+        self.explore(program, thread, step, limits, &Memo::new(FailureKinds::NONE), visit)
     }
 
     /// Calls `visit` with every outcome of a step that the record allows, until it breaks, and notes
@@ -164,10 +216,11 @@ impl State {
         program: &Program,
         thread: ThreadId,
         scheduled: &Scheduled,
-        record: Option<Record<'_>>,
+        limits: Limits<'_>,
         fails: &Memo<FailureKinds>,
         visit: &mut dyn FnMut(Self) -> ControlFlow<()>,
     ) -> Result<StepKind, Refusal> {
+        limits.charge(self)?;
         let view = self.can_move(program, thread)?;
         let step = scheduled.step;
         let edge = edge_of(program, step);
@@ -202,7 +255,7 @@ impl State {
         next.act(thread, &evaluation, edge)?;
         let cells = self.cells(program, thread, &evaluation, edge, kind)?;
         let combinations =
-            Combinations { program, thread, step, kind, evaluation, update, cells, after, record };
+            Combinations { program, thread, step, kind, evaluation, update, cells, after, limits };
         combinations.visit(next, visit).map(|()| kind)
     }
 

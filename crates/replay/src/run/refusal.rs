@@ -2,9 +2,9 @@
 //! Why a step with data is not possible, with words for it.
 
 use crate::step::StepError;
-use selvedge_base::Id;
+use selvedge_base::{Id, StopReason};
 use selvedge_program::{
-    FailureKind, FailureKinds, Literal, ProcedureId, Program, ThreadId, Value, Variable,
+    FailureKind, FailureKinds, Literal, ProcedureId, Program, ThreadId, Unknown, Value, Variable,
 };
 
 /// Why a thread cannot take a step, or not with this outcome.
@@ -41,6 +41,8 @@ pub enum Refusal {
     Count(usize),
     /// More choices are open than are tried.
     TooManyChoices,
+    /// The budget was used up while the outcomes were made.
+    Stopped(StopReason),
 }
 
 impl From<StepError> for Refusal {
@@ -50,6 +52,17 @@ impl From<StepError> for Refusal {
 }
 
 impl Refusal {
+    /// What stays unknown if a step was not explored to the end; `None` if it was.
+    pub fn open(self) -> Option<Unknown> {
+        match self {
+            Self::TooManyChoices => {
+                Some(Unknown::Unsupported("a step has more outcomes than are tried".to_owned()))
+            }
+            Self::Stopped(reason) => Some(Unknown::Stopped(reason)),
+            _ => None,
+        }
+    }
+
     /// The reason in words, with the names of the program.
     pub fn describe(self, program: &Program) -> String {
         let thread = |thread: ThreadId| &program.threads[thread].name;
@@ -95,6 +108,7 @@ impl Refusal {
                 format!("another number of values is recorded than the {count} of the variables")
             }
             Self::TooManyChoices => "too many choices are open".to_owned(),
+            Self::Stopped(reason) => reason.to_string(),
         }
     }
 }

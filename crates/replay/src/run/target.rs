@@ -6,8 +6,10 @@
 //! [`selvedge_program::reach::Target`]. A label counts also inside an atomic section; a state counts
 //! at a moment when no thread is inside one, like the shared states that engines report.
 
+use super::refusal::Refusal;
 use super::state::State;
-use selvedge_program::{NodeId, Position, Program, Successors, Target, ThreadId};
+use selvedge_base::Budget;
+use selvedge_program::{NodeId, Position, Program, Successors, Target, ThreadId, Unknown};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -36,39 +38,73 @@ pub fn is_in_target(state: &State, target: &Target) -> bool {
 
 /// Whether no thread can move, and a started one has not ended. An atomic section is one step, which is
 /// possible if some way through it ends; a step that fails is one, too.
-pub fn is_stuck(program: &Program, state: &State) -> bool {
+///
+/// # Errors
+/// If that was not found out, see [`can_move`].
+pub fn is_stuck(program: &Program, state: &State, budget: &Budget) -> Result<bool, Unknown> {
     let successors = Successors::new(program);
     let unfinished = |thread: ThreadId| !state.waits(thread) && !state.has_ended(thread);
-    state.in_atomic().is_none()
-        && program.threads.ids().any(unfinished)
-        && !program.threads.ids().any(|thread| can_move(program, &successors, state, thread))
+    let can_be = state.in_atomic().is_none() && program.threads.ids().any(unfinished);
+    Ok(can_be && !somebody_can_move(program, &successors, state, budget)?)
+}
+
+/// Whether some thread can take a step.
+///
+/// # Errors
+/// If no thread is known to be able to, and of one that was not found out.
+pub fn somebody_can_move(
+    program: &Program,
+    successors: &Successors,
+    state: &State,
+    budget: &Budget,
+) -> Result<bool, Unknown> {
+    let mut open = None;
+    for thread in program.threads.ids() {
+        match can_move(program, successors, state, thread, budget) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(why) => open = Some(why),
+        }
+    }
+    open.map_or(Ok(false), Err)
 }
 
 /// How many open calls inside an atomic section are followed to see whether it ends.
-const MOST_CALLS_INSIDE: usize = 256;
+const MOST_CALLS_INSIDE: u32 = 256;
 
-/// Whether a thread can take a step, where an atomic section is one. A section with more open calls than
-/// are followed counts as one that ends.
+/// Whether a thread can take a step, where an atomic section is one.
+///
+/// # Errors
+/// If no way through a section ends as far as was looked, and a way with more open calls than are
+/// followed, or a step with more outcomes than are tried, was left out; or if the budget is used up.
 pub fn can_move(
     program: &Program,
     successors: &Successors,
     state: &State,
     thread: ThreadId,
-) -> bool {
-    let most = state.control.threads[thread].stack.len() + MOST_CALLS_INSIDE;
+    budget: &Budget,
+) -> Result<bool, Unknown> {
+    let most = state.control.threads[thread].stack.len() + MOST_CALLS_INSIDE as usize;
     let first = Rc::new(state.clone());
     let mut open = vec![Rc::clone(&first)];
     let mut seen = HashSet::from([first]);
+    let mut left_out = None;
     while let Some(state) = open.pop() {
         if state.control.threads[thread].stack.len() > most {
-            return true;
+            left_out = Some(Unknown::Unsupported(format!(
+                "an atomic section has more than {MOST_CALLS_INSIDE} open calls, so it was not \
+                 found out whether it ends"
+            )));
+            continue;
         }
-        let moves = state.moves(program, successors, thread);
-        if moves.into_iter().any(|step| state.can_fail(program, thread, step).is_ok()) {
-            return true;
+        for step in state.moves(program, successors, thread) {
+            match state.can_fail_within(program, thread, &step, budget) {
+                Ok(_) => return Ok(true),
+                Err(refusal) => left_out = refusal.open().or(left_out),
+            }
         }
         let mut through = false;
-        let flow = state.successors(program, successors, thread, &mut |_, next| {
+        let flow = state.successors_within(program, successors, thread, budget, &mut |_, next| {
             through |= next.in_atomic().is_none();
             if through {
                 return ControlFlow::Break(());
@@ -79,12 +115,16 @@ pub fn can_move(
             }
             ControlFlow::Continue(())
         });
-        // What has too many outcomes to be tried has some.
-        if through || flow.is_err() {
-            return true;
+        if through {
+            return Ok(true);
+        }
+        match flow {
+            Err(Refusal::Stopped(reason)) => return Err(Unknown::Stopped(reason)),
+            Err(refusal) => left_out = refusal.open().or(left_out),
+            Ok(_) => {}
         }
     }
-    false
+    left_out.map_or(Ok(false), Err)
 }
 
 fn is_at(top: Option<NodeId>, nodes: &[NodeId]) -> bool {

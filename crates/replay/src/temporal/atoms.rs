@@ -7,10 +7,12 @@
 
 use crate::moment::data_allows;
 use crate::run::values::View;
-use crate::run::{State, can_move};
+use crate::run::{Refusal, State, can_move, somebody_can_move};
+use rustc_hash::FxHashSet;
+use selvedge_base::Budget;
 use selvedge_program::{
     Action, Deed, EdgeId, LockId, Move, Program, Proposition, StepKind, Successors, ThreadId,
-    Valuation,
+    Unknown, Valuation,
 };
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -56,14 +58,19 @@ pub struct Moment<'a> {
     pub successors: &'a Successors,
     /// The state.
     pub state: &'a State,
+    /// What it may cost to look at it.
+    pub budget: &'a Budget,
 }
 
 impl Moment<'_> {
     /// Whether an atom is true, given the step that is taken now.
-    pub fn holds(self, atom: &Proposition, taken: Option<&Taken>) -> bool {
+    ///
+    /// # Errors
+    /// If that was not found out.
+    pub fn holds(self, atom: &Proposition, taken: Option<&Taken>) -> Result<bool, Unknown> {
         let Self { program, state, .. } = self;
         let runs = |thread: ThreadId| !state.waits(thread) && !state.has_ended(thread);
-        match atom {
+        Ok(match atom {
             Proposition::At(thread, nodes) => {
                 state.top(*thread).is_some_and(|top| nodes.contains(&top))
             }
@@ -76,15 +83,17 @@ impl Moment<'_> {
                 if let Deed::Recv(channel) = deed {
                     state.control.is_ready(program, *thread, *channel)
                 } else {
-                    self.is_about(*thread, *deed)
+                    self.is_about(*thread, *deed)?
                 }
             }
             Proposition::Ended(thread) => !state.waits(*thread) && state.has_ended(*thread),
             Proposition::Blocked(thread) => {
-                runs(*thread) && !self.can_move(*thread) && !self.can_receive(*thread)
+                runs(*thread) && !self.can_receive(*thread) && !self.can_move(*thread)?
             }
-            Proposition::End => !self.somebody_can_move(),
-            Proposition::Deadlock => !self.somebody_can_move() && program.threads.ids().any(runs),
+            Proposition::End => !self.somebody_can_move()?,
+            Proposition::Deadlock => {
+                program.threads.ids().any(runs) && !self.somebody_can_move()?
+            }
             Proposition::Condition(condition) => {
                 let none = Valuation::default();
                 let thread = program.threads.ids().next();
@@ -94,17 +103,17 @@ impl Moment<'_> {
                 })
             }
             Proposition::Takes(thread, deed) => taken.is_some_and(|taken| taken.is(*thread, *deed)),
-        }
+        })
     }
 
     /// Whether a thread can take a step.
-    pub fn can_move(self, thread: ThreadId) -> bool {
-        can_move(self.program, self.successors, self.state, thread)
+    fn can_move(self, thread: ThreadId) -> Result<bool, Unknown> {
+        can_move(self.program, self.successors, self.state, thread, self.budget)
     }
 
     /// Whether a thread can receive in a step of another one.
     fn can_receive(self, thread: ThreadId) -> bool {
-        let Self { program, successors, state } = self;
+        let Self { program, successors, state, .. } = self;
         program.threads.ids().any(|other| {
             let moves = state.moves(program, successors, other);
             let receives = moves.iter().flat_map(|step| &step.receivers);
@@ -114,29 +123,31 @@ impl Moment<'_> {
 
     /// Whether a thread is about to do this (SEMANTICS, "Moments and formulas"). An atomic section does
     /// what the ways into it do.
-    fn is_about(self, thread: ThreadId, deed: Deed) -> bool {
-        let Self { program, successors, state: first } = self;
-        let mut seen: Vec<Cow<'_, State>> = vec![Cow::Borrowed(first)];
-        let mut position = 0;
-        while let Some(state) = seen.get(position).cloned() {
-            position += 1;
-            let moment = Moment { program, successors, state: &state };
+    fn is_about(self, thread: ThreadId, deed: Deed) -> Result<bool, Unknown> {
+        let Self { program, successors, state: first, budget } = self;
+        let mut open: Vec<Cow<'_, State>> = vec![Cow::Borrowed(first)];
+        let mut seen: FxHashSet<State> = FxHashSet::default();
+        while let Some(state) = open.pop() {
+            let moment = Moment { state: &state, ..self };
             if moment.offers(thread, deed) {
-                return true;
+                return Ok(true);
             }
             if !moment.leads_into_section(thread) {
                 continue;
             }
             // A step with too many outcomes is refused where it is taken.
-            _ = state.successors(program, successors, thread, &mut |_, next| {
-                let new = next.in_atomic().is_some() && seen.iter().all(|one| **one != next);
-                if new {
-                    seen.push(Cow::Owned(next));
-                }
-                ControlFlow::Continue(())
-            });
+            let flow =
+                state.successors_within(program, successors, thread, budget, &mut |_, next| {
+                    if next.in_atomic().is_some() && seen.insert(next.clone()) {
+                        open.push(Cow::Owned(next));
+                    }
+                    ControlFlow::Continue(())
+                });
+            if let Err(Refusal::Stopped(reason)) = flow {
+                return Err(Unknown::Stopped(reason));
+            }
         }
-        false
+        Ok(false)
     }
 
     /// Whether a step of a thread leads into an atomic section, or on inside of one.
@@ -149,7 +160,7 @@ impl Moment<'_> {
     /// Whether the node on top of a stack offers a step that does this, also if others do not let the
     /// thread take it.
     fn offers(self, thread: ThreadId, deed: Deed) -> bool {
-        let Self { program, successors, state } = self;
+        let Self { program, successors, state, .. } = self;
         let Some(top) = state.top(thread) else { return false };
         let is_exit = program.procedures[program.nodes[top]].exit == top;
         let data_allows = |step: Move| {
@@ -177,8 +188,8 @@ impl Moment<'_> {
         }
     }
 
-    fn somebody_can_move(self) -> bool {
-        self.program.threads.ids().any(|thread| self.can_move(thread))
+    fn somebody_can_move(self) -> Result<bool, Unknown> {
+        somebody_can_move(self.program, self.successors, self.state, self.budget)
     }
 
     /// What a step of a thread would do from here, if it is something that formulas can name.

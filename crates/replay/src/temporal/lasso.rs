@@ -15,7 +15,7 @@
 //! 2. The moments of the second and the third round have the same atoms as those of the first.
 
 use crate::execute::{ReplayError, run_with};
-use crate::run::State;
+use crate::run::{State, somebody_can_move};
 use crate::temporal::atoms::{Moment, Taken};
 use crate::temporal::evaluate::{evaluate, evaluate_prefix};
 use selvedge_base::{Budget, IdVec};
@@ -50,14 +50,18 @@ pub(crate) fn replay_temporal(
     let successors = Successors::new(program);
     let sought = question.sought();
     let atoms: Vec<Proposition> = sought.propositions().into_iter().cloned().collect();
-    let mut walk = Walk::new(program, &successors, &atoms, repeats, round.len());
+    let looks = Looks { program, successors: &successors, atoms: &atoms, budget };
+    let mut walk = Walk::new(looks, repeats, round.len());
     let (mut trace, states) = run_with(program, &longer, budget, &mut |index, states, step| {
         walk.see(index, states, Some(step));
     })?;
     walk.see(longer.steps.len(), &states, None);
     trace.steps.truncate(steps);
     let last = states.first().expect("a run ends in some state");
-    let Walk { moments, begins, ends, lowest, .. } = walk;
+    let Walk { moments, begins, ends, lowest, unseen, .. } = walk;
+    if let Some(why) = unseen {
+        return Err(ReplayError::undecided(why));
+    }
     let [Some(first), Some(second), Some(third), Some(_)] = begins else {
         return whole("the part that repeats begins or ends inside an atomic section");
     };
@@ -76,17 +80,16 @@ pub(crate) fn replay_temporal(
         };
     }
     let moments = if round.is_empty() {
-        let end = Moment { program, successors: &successors, state: last };
-        if program.threads.ids().any(|thread| end.can_move(thread)) {
-            return whole("the run is said to end, but a thread can still move");
+        match somebody_can_move(program, &successors, last, budget) {
+            Ok(false) => moments,
+            Ok(true) => return whole("the run is said to end, but a thread can still move"),
+            Err(why) => return Err(ReplayError::undecided(why)),
         }
-        moments
     } else {
         let [Some(before), Some(after)] = &ends else {
             let why =
                 "values of callers are not recorded, so it was not found out whether they repeat";
-            let why = Unknown::Unsupported(why.to_owned());
-            return Err(ReplayError { step: None, message: why.to_string(), open: Some(why) });
+            return Err(ReplayError::undecided(Unknown::Unsupported(why.to_owned())));
         };
         lowest.check(program, before, after).map_err(ReplayError::whole)?;
         let same = |at: usize| {
@@ -118,11 +121,30 @@ pub(crate) fn replay_temporal(
     }
 }
 
-/// What is seen along a run and three rounds of its last part.
-struct Walk<'a> {
+/// What is looked at in every state.
+#[derive(Clone, Copy)]
+struct Looks<'a> {
     program: &'a Program,
     successors: &'a Successors,
     atoms: &'a [Proposition],
+    budget: &'a Budget,
+}
+
+impl Looks<'_> {
+    /// The truth of the atoms in a state; those about the step that is taken are true nowhere.
+    fn truth(&self, state: &State) -> Result<Vec<bool>, Unknown> {
+        self.atoms.iter().map(|atom| self.moment(state).holds(atom, None)).collect()
+    }
+
+    fn moment<'m>(&'m self, state: &'m State) -> Moment<'m> {
+        let Self { program, successors, budget, .. } = *self;
+        Moment { program, successors, state, budget }
+    }
+}
+
+/// What is seen along a run and three rounds of its last part.
+struct Walk<'a> {
+    looks: Looks<'a>,
     repeats: usize,
     round: usize,
     /// The truth of the atoms at every moment but the last.
@@ -134,34 +156,28 @@ struct Walk<'a> {
     /// The states at both ends of the first round, where they are known in full.
     ends: [Option<State>; 2],
     lowest: Lowest,
+    /// Why the truth of an atom was not found out, if it was not.
+    unseen: Option<Unknown>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(
-        program: &'a Program,
-        successors: &'a Successors,
-        atoms: &'a [Proposition],
-        repeats: usize,
-        round: usize,
-    ) -> Self {
+    fn new(looks: Looks<'a>, repeats: usize, round: usize) -> Self {
         Self {
-            program,
-            successors,
-            atoms,
+            looks,
             repeats,
             round,
             moments: Vec::new(),
             open: None,
             begins: [None; 4],
             ends: [None, None],
-            lowest: Lowest::new(program),
+            lowest: Lowest::new(looks.program),
+            unseen: None,
         }
     }
 
     /// Sees the states before a step, or those at the end.
     fn see(&mut self, index: usize, states: &[State], step: Option<&WitnessStep>) {
         let state = &states[0];
-        let moment = Moment { program: self.program, successors: self.successors, state };
         let outside = state.in_atomic().is_none();
         if outside {
             self.close();
@@ -170,8 +186,12 @@ impl<'a> Walk<'a> {
                     *begin = Some(self.moments.len());
                 }
             }
-            let truth = self.atoms.iter().map(|atom| moment.holds(atom, None)).collect();
-            self.open = Some((truth, None));
+            if self.unseen.is_none() {
+                match self.looks.truth(state) {
+                    Ok(truth) => self.open = Some((truth, None)),
+                    Err(why) => self.unseen = Some(why),
+                }
+            }
         }
         for (count, end) in self.ends.iter_mut().enumerate() {
             if index == self.repeats + count * self.round {
@@ -183,7 +203,7 @@ impl<'a> Walk<'a> {
         }
         if let (Some(step), Some((_, taken))) = (step, &mut self.open) {
             let taken = taken.get_or_insert_with(|| Taken::by(step.thread));
-            taken.deeds.extend(moment.deed(step.thread, step.step));
+            taken.deeds.extend(self.looks.moment(state).deed(step.thread, step.step));
             taken.receivers.extend(step.receivers.iter().map(|receiver| receiver.thread));
         }
         if step.is_none() && self.round == 0 {
@@ -194,7 +214,7 @@ impl<'a> Walk<'a> {
     /// The step of the last moment is over.
     fn close(&mut self) {
         let Some((mut truth, taken)) = self.open.take() else { return };
-        for (value, atom) in truth.iter_mut().zip(self.atoms) {
+        for (value, atom) in truth.iter_mut().zip(self.looks.atoms) {
             if let Proposition::Takes(thread, deed) = atom {
                 *value = taken.as_ref().is_some_and(|taken| taken.is(*thread, *deed));
             }

@@ -107,7 +107,10 @@ impl StateSearch<'_, '_> {
             }
             for (offer, mover) in offers.into_iter().zip(movers) {
                 self.counts.transitions += offer.repeats;
-                for path in offer.outcomes {
+                for (count, path) in offer.outcomes.into_iter().enumerate() {
+                    if count > 0 {
+                        self.budget.check()?;
+                    }
                     self.counts.transitions += 1;
                     let post = match self.options.reduction {
                         Reduction::Transactions => nodes[at].post || !mover.right,

@@ -220,8 +220,9 @@ impl StateSearch<'_, '_> {
             return Err(reason.into());
         }
         (part.from, part.hash) = (record, hash(&words));
-        part.expanded += 1;
         let found = self.visit_soon(0, Some(&words))?;
+        let Some(part) = &mut self.part else { return Ok(()) };
+        part.expanded += 1;
         match (found, &mut self.part) {
             (Some(found), Some(part)) => {
                 part.nominate(Nominee { words, record, found });

@@ -6,7 +6,7 @@ use super::super::refusal::Refusal;
 use super::super::state::{ActivationData, State};
 use super::super::values::{Touched, View, values};
 use super::evaluation::{Choices, Evaluation};
-use selvedge_base::Id;
+use selvedge_base::{Budget, Id};
 use selvedge_program::{
     GlobalId, LocalId, Move, ProcedureId, Program, StepKind, ThreadId, Update, Valuation, Value,
     Variable,
@@ -26,6 +26,23 @@ pub struct Record<'r> {
     /// The first locals of the main of the thread that the step starts; looked at only if it
     /// starts one.
     pub started: &'r Valuation,
+}
+
+/// What bounds the outcomes of a step.
+#[derive(Clone, Copy)]
+pub(super) struct Limits<'l> {
+    /// The outcome, as far as a run records it.
+    pub(super) record: Option<Record<'l>>,
+    /// What the outcomes may cost.
+    pub(super) budget: Option<&'l Budget>,
+}
+
+impl Limits<'_> {
+    /// Pays for one outcome: a state is as large as its threads.
+    pub(super) fn charge(&self, state: &State) -> Result<(), Refusal> {
+        let size = state.threads.len() as u64;
+        self.budget.map_or(Ok(()), |budget| budget.charge(size)).map_err(Refusal::Stopped)
+    }
 }
 
 impl Record<'_> {
@@ -66,7 +83,7 @@ pub(super) struct Combinations<'s> {
     pub(super) cells: Vec<(Cell, Choices)>,
     /// The procedure on top after the step.
     pub(super) after: Option<ProcedureId>,
-    pub(super) record: Option<Record<'s>>,
+    pub(super) limits: Limits<'s>,
 }
 
 impl Combinations<'_> {
@@ -94,6 +111,7 @@ impl Combinations<'_> {
         }
         let mut found = Err(Refusal::Constraint);
         for number in 0..outcomes {
+            self.limits.charge(&next)?;
             let mut rest = number;
             let digit = |set: &Choices| {
                 let own = rest % set.count();
@@ -134,7 +152,7 @@ impl Combinations<'_> {
             }
             return Ok(if matters { set.clone() } else { Choices::Listed(vec![set.at(0)]) });
         }
-        let Some(record) = self.record else { return Ok(set.clone()) };
+        let Some(record) = self.limits.record else { return Ok(set.clone()) };
         let (variable, value) = match cell {
             // A local of the caller, below the activation that opens.
             Cell::Updated(Variable::Local(_)) if calls => return Ok(set.clone()),
@@ -213,7 +231,7 @@ impl Combinations<'_> {
 
     /// Whether the record has as many values as there are variables.
     fn check_counts(&self) -> Result<(), Refusal> {
-        let Some(record) = self.record else { return Ok(()) };
+        let Some(record) = self.limits.record else { return Ok(()) };
         let locals_of =
             |procedure: ProcedureId| self.program.procedures[procedure].frame.locals.len();
         let locals = self.after.map_or(0, locals_of);
@@ -230,7 +248,7 @@ impl Combinations<'_> {
 
     /// Whether everything that can be seen is as the record has it.
     fn check_unassigned(&self, state: &State) -> Result<(), Refusal> {
-        let Some(record) = self.record else { return Ok(()) };
+        let Some(record) = self.limits.record else { return Ok(()) };
         let none = Valuation::default();
         let top = state.threads[self.thread].activations.last();
         let locals = top.map_or(&none, |top| &top.locals);
