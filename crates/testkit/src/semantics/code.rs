@@ -221,7 +221,7 @@ impl Maker<'_> {
                 if !second.is_empty() {
                     let jump = self.put(Operation::Skip, site);
                     other = self.here();
-                    self.block(second, looped);
+                    self.inner(second, looped, site);
                     self.code.operations[jump].0 = Operation::Jump(self.here());
                 }
                 self.code.operations[branch].0 = Operation::Branch(condition.clone(), other);
