@@ -289,6 +289,8 @@ impl<'a, 'p> Driver<'a, 'p> {
     ) -> Result<Answer, InternalError> {
         let (mut choices, why) = choose(self.prepared, question, self.options);
         let mut open: Option<Answer> = None;
+        // Whether the question was only refused so far, by engines that did not look at the program.
+        let mut only_refused = true;
         let mut fault: Option<InternalError> = None;
         let mut next = 0;
         while let Some(&choice) = choices.get(next) {
@@ -306,9 +308,11 @@ impl<'a, 'p> Driver<'a, 'p> {
             let engine = kind.name();
             // Engines look at the budget only now and then, which adds up over many questions.
             let not = |why| (Verdict::Unknown(why), None, None, None);
+            let taken = kind.takes(self.prepared.features, question);
+            let looks = taken.is_ok();
             let (verdict, explored, searched, refined) = if let Some(reason) = self.budget.poll() {
                 not(Unknown::Stopped(reason))
-            } else if let Err(why) = kind.takes(self.prepared.features, question) {
+            } else if let Err(why) = taken {
                 not(Unknown::Unsupported(why))
             } else {
                 match self.decide_contained(choice, question, widened) {
@@ -327,7 +331,16 @@ impl<'a, 'p> Driver<'a, 'p> {
             match &answer.verdict {
                 // What this engine lacks another one may have.
                 Verdict::Unknown(Unknown::Unsupported(_)) => {
-                    open.get_or_insert(answer);
+                    // Why an engine that takes the question gives it up says more than a refusal, which
+                    // may name engines that give it up as well.
+                    let refused = matches!(
+                        open.as_ref().map(|open| &open.verdict),
+                        None | Some(Verdict::Unknown(Unknown::Unsupported(_)))
+                    );
+                    if open.is_none() || looks && only_refused && refused {
+                        open = Some(answer);
+                    }
+                    only_refused &= !looks;
                 }
                 Verdict::Unknown(Unknown::Tuples { .. } | Unknown::Nodes { .. }) => {
                     open = Some(answer);

@@ -204,3 +204,14 @@ fn what_stays_open_is_said_to_be() {
         assert_eq!(outcome.code, Some(3), "{way:?}: {}{}", outcome.stdout, outcome.stderr);
     }
 }
+
+/// What the engines that take channels say, and not that there are some.
+#[test]
+fn formulas_where_a_step_fails_are_open_for_that_reason() {
+    let model = "chan : c; int 0..3 : x;
+        process A { main { send c; x = 4 / x; } }
+        process B { main { recv c; x = 1; } }";
+    let outcome = run_with_input(&["temporal", "-", "A F end"], model.as_bytes());
+    assert!(outcome.stdout.contains("a step can fail"), "{}", outcome.stdout);
+    assert!(!outcome.stdout.contains("use exhaustive"), "{}", outcome.stdout);
+}
