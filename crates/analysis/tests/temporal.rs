@@ -277,7 +277,8 @@ fn formulas_against_all_short_runs() {
     short_runs(&small, 7, &mut |walk, repeats| {
         let truth = |(state, taken): &(State, Option<Taken>)| {
             let budget = Budget::new();
-            let moment = Moment { program: &small, successors: &successors, state, budget: &budget };
+            let moment =
+                Moment { program: &small, successors: &successors, state, budget: &budget };
             let holds = |one| moment.holds(one, taken.as_ref()).expect("it is found out");
             propositions.iter().map(holds).collect()
         };

@@ -438,3 +438,61 @@ mod shares {
         assert_eq!(easy["open"], Value::Array(Vec::new()), "{easy}");
     }
 }
+
+/// An atomic section with 90,601 ways through it.
+const WIDE: &str = "int 0..300 : x, y;
+    process A { main { atomic { x = *; y = *; } } }
+    process B { main { assert(x <= 300); } }";
+
+#[test]
+fn the_outcomes_of_one_step_are_work() {
+    for engine in ["transactions", "explicit", "pds", "spds"] {
+        let arguments = ["reach", "-", "--engine", engine, "--max-work", "5000"];
+        let (code, value) = report(&arguments, WIDE);
+        assert_ne!(code, Some(1), "{engine}: {value}");
+        assert_ne!(value["complete"], Value::Bool(true), "{engine}");
+    }
+    let arguments = ["reach", "-", "--engine", "transactions", "--max-work", "5000"];
+    let outcome = soon(&arguments, WIDE);
+    let cut = "Covered: 1 state stored, 1 of them not expanded yet";
+    assert!(outcome.stdout.contains(cut), "{}", outcome.stdout);
+    let two = [&arguments[..], &["--workers", "2"]].concat();
+    assert!(soon(&two, WIDE).stdout.contains(cut), "{}", outcome.stdout);
+}
+
+/// Nine philosophers, each of which ends unless all have one fork.
+const PHILOSOPHERS: &str = "mutex : fork[9];
+    process P[9] {
+        main {
+            acquire(fork[self]);
+            acquire(fork[(self + 1) % 9]);
+            release(fork[(self + 1) % 9]);
+            release(fork[self]);
+        }
+    }";
+
+#[test]
+fn the_steps_of_many_threads_are_work() {
+    let (_, value) = report(&["temporal", "-", "A F end", "--max-work", "5000"], PHILOSOPHERS);
+    assert_eq!(value["formulas"][0]["reason"], "the limit on work was reached", "{value}");
+    let states = value["stats"]["counts"]["states"].as_u64().expect("a number");
+    assert!(states < 500, "a state costs more than ten steps: {states}");
+    let (_, value) = report(&["branching", "-", "AF end", "--max-work", "5000"], PHILOSOPHERS);
+    assert_eq!(value["formulas"][0]["reason"], "the limit on work was reached", "{value}");
+}
+
+/// A section that nobody gets through: nothing but its open calls shows that.
+const ENDLESS: &str = "int 0..1 : x;
+    process A { f { f(); } main { atomic { f(); } } }
+    process B { main { x = 1; } }";
+
+#[test]
+fn what_is_cut_off_inside_a_section_is_not_known_to_end() {
+    let formulas = ["temporal", "-", "E F end", "E F blocked(A)"];
+    let (code, value) = report(&formulas, ENDLESS);
+    let formulas = value["formulas"].as_array().expect("formulas");
+    let why =
+        "an atomic section has more than 256 open calls, so it was not found out whether it ends";
+    assert!(formulas.iter().all(|one| one["reason"] == why), "{value}");
+    assert_eq!(code, Some(3));
+}

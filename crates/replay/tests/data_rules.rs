@@ -405,7 +405,8 @@ fn limits_and_interrupts_end_the_search() {
     let many = self::program("x", &[&calls], "");
     let limits = BoundedLimits { call_depth: 1, states: 100 };
     let found = bounded_states(&many, &[], bound, limits, &Budget::new());
-    assert_eq!(found, Err(Unknown::Unsupported("too many choices are open".to_owned())));
+    let why = "a step has more outcomes than are tried".to_owned();
+    assert_eq!(found, Err(Unknown::Unsupported(why)));
     let targets = [Target::State(StatePattern::default())];
     let limits = BoundedLimits { call_depth: 1, states: 64 };
     let nonsense = bounded_states(&program, &targets, bound, limits, &Budget::new());

@@ -61,7 +61,10 @@ pub fn counted(program: &Program, most: usize) -> Option<Counted> {
         if state.in_atomic().is_none() && stored.insert(machine.normalise(&searched(&reached))) {
             counted.levels = u64::from(behind) + 1;
         }
-        if failed.is_empty() && counted.deadlock.is_none() && is_stuck(program, state, &Budget::new()) == Ok(true) {
+        if failed.is_empty()
+            && counted.deadlock.is_none()
+            && is_stuck(program, state, &Budget::new()) == Ok(true)
+        {
             counted.deadlock = Some(behind);
         }
         for thread in program.threads.ids().filter(|thread| !failed.contains(thread)) {
