@@ -280,7 +280,9 @@ fn runs_with_starts_in_a_loop_hold() {
         &["check", file, "--no-cache"][..],
         &["check", file, "--no-cache", "--only", "deadlock"],
         &["temporal", file, "E F {x}"],
+        &["temporal", file, "E F {x}", "--starts-per-site", "3"],
         &["reach", file],
+        &["reach", file, "--starts-per-site", "3"],
     ] {
         let report = run(&[arguments, &["--format", "json"]].concat()).stdout;
         let replayed = run_with_input(&["replay", file, "-"], report.as_bytes());

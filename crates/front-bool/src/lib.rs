@@ -111,9 +111,6 @@ pub struct Parsed {
     pub why: String,
     /// The complaints in the order of their places.
     pub diagnostics: Vec<Diagnostic>,
-    /// If some site could start more threads than the program has: how many each such site got.
-    /// That no violation exists is then true for this many starts only.
-    pub limited_starts: Option<u32>,
     /// The labels in functions that no thread runs; the program does not have them.
     pub unused_labels: Vec<String>,
 }
@@ -126,7 +123,6 @@ pub fn parse(text: &str, options: &Options) -> Parsed {
         dialect: options.dialect.unwrap_or(Dialect::Boppo),
         why: "it was asked for".to_owned(),
         diagnostics: Vec::new(),
-        limited_starts: None,
         unused_labels: Vec::new(),
     };
     read(text, options, &mut parsed, &mut complaints);
@@ -187,13 +183,14 @@ fn read(text: &str, options: &Options, parsed: &mut Parsed, complaints: &mut Com
     };
     let unused = threads::unused(&graphs, &threads.plans, complaints);
     parsed.unused_labels = unused.into_iter().map(str::to_owned).collect();
-    parsed.limited_starts = threads.limited;
     let globals = file.globals.iter();
     let globals =
         globals.map(|name| Global::flag(name.text.to_owned(), name.place, None)).collect();
     let limit = emit::EDGE_LIMIT;
     parsed.program = emit::emit(&graphs, globals, &threads.plans, &threads.instances, limit);
-    if let Some(program) = &parsed.program {
+    if let Some(program) = &mut parsed.program {
+        // That no violation exists is then true for this many starts only.
+        program.starts_per_site = threads.limited;
         debug_assert_eq!(selvedge_program::validate::validate(program), []);
     } else {
         let message = format!("the program has more than {limit} steps");

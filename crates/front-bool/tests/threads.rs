@@ -9,7 +9,10 @@ use selvedge_program::{Action, Program, Start};
 /// The program and the limit on starts.
 fn read(text: &str, starts_per_site: Option<u32>) -> (Option<Program>, Option<u32>) {
     let parsed = parse(text, &Options { dialect: None, starts_per_site });
-    (parsed.program, parsed.limited_starts)
+    {
+        let starts = parsed.program.as_ref().and_then(|program| program.starts_per_site);
+        (parsed.program, starts)
+    }
 }
 
 /// The names of the threads.

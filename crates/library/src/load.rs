@@ -131,7 +131,7 @@ fn boolean(text: &Text, reading: Reading) -> (Option<Model>, Vec<Diagnostic>) {
     let options = selvedge_front_bool::Options { dialect, starts_per_site };
     let parsed = selvedge_front_bool::parse(&text.text, &options);
     let model = parsed.program.map(|program| Model {
-        starts_per_site: parsed.limited_starts,
+        starts_per_site: program.starts_per_site,
         unused_labels: parsed.unused_labels,
         ..Model::new(text, Language::Boolean, program, &parsed.diagnostics)
     });

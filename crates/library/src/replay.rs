@@ -74,9 +74,12 @@ pub fn execute(program: &Program, replay: &Replay, budget: &Budget) -> Replayed 
     }
 }
 
-/// Where threads are started without bound, how many of them the report is about: what it says, and
-/// otherwise what its analysis takes by default.
-pub fn starts_per_site(document: &Value) -> u32 {
+/// Where threads are started without bound, how many of them the report is about: what the first
+/// interleaving says, what the report says, and otherwise what its analysis takes by default.
+pub fn starts_per_site(document: &Value, found: &[Replay]) -> u32 {
+    if let Some(starts) = found.iter().find_map(Replay::starts_per_site) {
+        return starts;
+    }
     let starts = document.pointer("/options/starts_per_site").and_then(Value::as_u64);
     let is_check = document.get("analysis").and_then(Value::as_str) == Some("check");
     let default = if is_check { STARTS } else { 1 };

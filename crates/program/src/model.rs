@@ -160,6 +160,8 @@ pub struct Program {
     pub restrictions: Vec<Restriction>,
     /// Which units of work were added to those of the text that was read.
     pub added_units: Option<AddedUnits>,
+    /// How many threads a start site of the text starts, where it could start more than that.
+    pub starts_per_site: Option<u32>,
 }
 
 /// Which parts of a program become units of work beside those that it has.

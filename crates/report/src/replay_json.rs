@@ -13,6 +13,7 @@
 //! | `fails` | whether the last step fails |
 //! | `failure` | how it fails; without it, the smallest kind in which the step can fail counts |
 //! | `spurious_wakeups` | true if threads wake without a notification although the text does not say so |
+//! | `starts_per_site` | how many threads a start site starts, where it could start more |
 //! | `added_units` | which units of work were added to those of the text |
 //! | `restrictions[]` | `thread`, `source` and `automaton` (its text) for each thread of which only some runs count |
 //!
@@ -50,6 +51,9 @@ pub struct Replay {
     /// Whether threads wake without a notification.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     spurious_wakeups: bool,
+    /// How many threads a start site starts, where it could start more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    starts_per_site: Option<u32>,
     /// Which units of work were added to those of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     added_units: Option<String>,
@@ -167,6 +171,7 @@ impl Replay {
             failure: trace.fails.map(|kind| kind.word().to_owned()),
             repeats: trace.repeats,
             spurious_wakeups: program.spurious_wakeups,
+            starts_per_site: program.starts_per_site,
             added_units: program.added_units.map(|units| units.word().to_owned()),
             restrictions: program
                 .restrictions
@@ -178,6 +183,12 @@ impl Replay {
                 })
                 .collect(),
         }
+    }
+
+    /// How many threads a start site of the program that it was found in starts, where it could start
+    /// more.
+    pub fn starts_per_site(&self) -> Option<u32> {
+        self.starts_per_site
     }
 
     /// The automata that say which runs of threads count.

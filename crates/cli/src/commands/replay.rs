@@ -33,13 +33,13 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         output.complain(&format!("{} is no JSON: {error}", report.name));
         Exit::BadInput
     })?;
-    let starts_per_site = Some(starts_per_site(&document));
-    let reading = Reading { dialect: args.input.dialect(), starts_per_site };
-    let model = input::data_model(&args.input.files, reading, output, budget)?;
     let found = replays(&document).map_err(|error| {
         output.complain(&format!("{}: {error}", report.name));
         Exit::BadInput
     })?;
+    let starts_per_site = Some(starts_per_site(&document, &found));
+    let reading = Reading { dialect: args.input.dialect(), starts_per_site };
+    let model = input::data_model(&args.input.files, reading, output, budget)?;
     if found.is_empty() {
         let name = &report.name;
         output.complain(&format!(
