@@ -1295,15 +1295,18 @@ impl<'s> Machine<'s> {
             let passed = self.passed(state, thread, (process, 0), &values, site, steps);
             let Some(values) = passed else { continue };
             let waits = |other: &usize| state.threads[*other].status == Status::Waits;
-            let other = match self.source.processes[process].copies {
-                Copies::Any => (0..number).map(|copy| self.thread(process, copy)).find(waits),
-                _ => Some(self.thread(process, copy)).filter(waits),
-            };
-            let Some(other) = other else { continue };
-            let mut next = state.clone();
-            next.threads[other].status = Status::Runs;
-            next.threads[other].frames[0].locals[..values.len()].copy_from_slice(&values);
-            self.goes_on(next, thread, vec![Event::Start(other)], steps);
+            let any = self.source.processes[process].copies == Copies::Any;
+            let copies = if any { 0..number } else { copy..copy + 1 };
+            for other in copies.map(|copy| self.thread(process, copy)).filter(waits) {
+                let mut next = state.clone();
+                next.threads[other].status = Status::Runs;
+                next.threads[other].frames[0].locals[..values.len()].copy_from_slice(&values);
+                self.goes_on(next, thread, vec![Event::Start(other)], steps);
+            }
+            // "A process `P[*]` is any number of threads": it starts one that nothing is asked about.
+            if any {
+                self.goes_on(state.clone(), thread, Vec::new(), steps);
+            }
         }
     }
 
