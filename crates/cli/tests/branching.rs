@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{run, run_with_input};
+use common::{run, run_with_input, scratch};
 use serde_json::Value;
 
 #[test]
@@ -82,6 +82,46 @@ fn no_run_is_explained() {
         let report: Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(report.pointer("/formulas/0/no_witness"), Some(&why.into()), "{json}");
     }
+}
+
+/// What holds on every path from a state holds in the state, and that much of it is recorded.
+#[test]
+fn what_every_path_shows_is_recorded_as_far_as_it_is_now() {
+    let source = "int 0..3 : x; process A { main { x = 1; x = 2; } } process B { main { skip; } }";
+    let shown = [
+        ("EF AG {x == 2}", "F {x == 2}"),
+        ("EF A({x == 1} U {x == 2})", "{x == 2} || {x == 1}"),
+        ("EF (AG {x == 2} && AF ended(A))", "F {x == 2}"),
+    ];
+    for (formula, wanted) in shown {
+        let asked = ["branching", "-", "--format", "json", formula];
+        let json = run_with_input(&asked, source.as_bytes()).stdout;
+        let report: Value = serde_json::from_str(&json).expect("JSON");
+        let text = "/formulas/0/witness/replay/question/temporal/text";
+        let text = report.pointer(text).and_then(Value::as_str).unwrap_or("no run");
+        assert!(text.contains(wanted), "{formula}: {text}");
+    }
+}
+
+/// A run that does not lead to what was recorded is refused.
+#[test]
+fn replay_checks_what_every_path_shows() {
+    let source = "int 0..3 : x; process A { main { x = 1; x = 2; } } process B { main { skip; } }";
+    let folder = scratch("branching-replay");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("model.eml");
+    std::fs::write(&file, source).expect("a file");
+    let file = file.to_str().expect("UTF-8");
+    let json = run(&["branching", file, "--format", "json", "EF AG {x == 2}"]).stdout;
+    let mut report: Value = serde_json::from_str(&json).expect("JSON");
+    let replay =
+        |report: &Value| run_with_input(&["replay", file, "-"], report.to_string().as_bytes());
+    assert_eq!(replay(&report).code, Some(0), "{json}");
+    let steps = report.pointer_mut("/formulas/0/witness/replay/steps").expect("steps");
+    steps.as_array_mut().expect("steps").pop();
+    let refused = replay(&report);
+    assert_eq!(refused.code, Some(1), "{}{}", refused.stdout, refused.stderr);
+    assert!(refused.stdout.contains("fails"), "{}", refused.stdout);
 }
 
 /// What a path shows of values is recorded, too, so a run that shows something else does not replay.

@@ -5,7 +5,7 @@
 //!
 //! # Invariants
 //! 1. A run along which a path of [`path_among`](selvedge_pds::path_among) leads satisfies [`linear`]:
-//!    what such a path does not follow is `true` there.
+//!    of what such a path does not follow it says what is so in the state where that begins.
 
 use crate::branching::BranchingFormula;
 use crate::show::proposition;
@@ -144,9 +144,9 @@ impl Linear<'_> {
             }
             MuNode::Or(f, g) => {
                 let (f, g) = (self.of(f), self.of(g));
-                if f == TRUE || g == TRUE { TRUE } else { Formula::or(f, g) }
+                either(f, g)
             }
-            MuNode::And(f, g) if self.looks_ahead(f) && self.looks_ahead(g) => TRUE,
+            MuNode::And(f, g) if self.looks_ahead(f) && self.looks_ahead(g) => self.now(part),
             MuNode::And(f, g) => both(self.of(f), self.of(g)),
             MuNode::Some(f) => match self.of(f) {
                 TRUE => TRUE,
@@ -156,9 +156,35 @@ impl Linear<'_> {
             MuNode::Least { .. } | MuNode::Greatest { .. } => {
                 match operator(&self.formula.formula, part) {
                     Some(operator) if operator.some => self.along(operator),
-                    _ => TRUE,
+                    _ => self.now(part),
                 }
             }
+        }
+    }
+
+    /// What is so in a state in which a part holds, as far as that takes no step to see: of what holds on
+    /// every path, or is not followed, a path shows that much.
+    fn now(&mut self, part: u32) -> Formula {
+        if !self.looks_ahead(part) {
+            return self.of(part);
+        }
+        *self.size += 1;
+        if *self.size > LARGEST {
+            return TRUE;
+        }
+        match self.formula.formula.nodes()[part as usize] {
+            MuNode::And(f, g) => both(self.now(f), self.now(g)),
+            MuNode::Or(f, g) => either(self.now(f), self.now(g)),
+            MuNode::Least { .. } | MuNode::Greatest { .. } => {
+                let Some(operator) = operator(&self.formula.formula, part) else { return TRUE };
+                let keep = operator.keep.map_or(TRUE, |keep| self.now(keep));
+                // Where both hold at the end, what is kept holds now in any case.
+                match operator.stop.filter(|_| !operator.both) {
+                    Some(stop) if keep != TRUE => either(self.now(stop), keep),
+                    _ => keep,
+                }
+            }
+            _ => TRUE,
         }
     }
 
@@ -166,8 +192,8 @@ impl Linear<'_> {
     fn along(&mut self, Operator { least, keep, stop, both: also, .. }: Operator) -> Formula {
         // What is to stay true is not followed.
         let kept = |linear: &mut Self| match keep {
-            Some(part) if !linear.looks_ahead(part) => linear.of(part),
-            _ => TRUE,
+            Some(part) => linear.now(part),
+            None => TRUE,
         };
         let keep = kept(self);
         let stop = match stop {
@@ -213,6 +239,10 @@ fn size(formula: &Formula) -> u32 {
             size(f) + size(g)
         }
     }
+}
+
+fn either(f: Formula, g: Formula) -> Formula {
+    if f == TRUE || g == TRUE { TRUE } else { Formula::or(f, g) }
 }
 
 fn both(f: Formula, g: Formula) -> Formula {
