@@ -290,3 +290,54 @@ fn runs_with_starts_in_a_loop_hold() {
         assert!(replayed.stdout.contains("1 of 1 interleaving holds"), "{}", replayed.stdout);
     }
 }
+
+/// The title of an interleaving says which kind of failure it shows.
+#[test]
+fn titles_name_the_kind_of_failure() {
+    let two = |declared: &str, body: &str| {
+        format!("{declared} process A {{ main {{ {body} }} }} process B {{ main {{ skip; }} }}")
+    };
+    let reach = &["reach"][..];
+    let cases = [
+        (reach, two("int 0..3 : x;", "x = 1; assert(x == 0);"), "an assertion fails"),
+        (reach, two("int 0..3 : x;", "x = 3; x = x + 1;"), "a value is out of range"),
+        (reach, two("int 0..3 : x, a[2];", "x = 3; a[x] = 1;"), "an index is outside its array"),
+        (reach, two("int 0..3 : x;", "x = 1 / x;"), "a step divides by zero"),
+        (
+            reach,
+            two("lock : l; int 0..3 : x;", "x = 1; release(l);"),
+            "a thread releases a lock that it does not hold",
+        ),
+        (
+            reach,
+            two("lock : l; int 0..3 : x;", "x = 1; notify(l);"),
+            "a thread waits or notifies without holding the lock",
+        ),
+        (
+            reach,
+            two("lock : l; int 0..3 : x guarded by l;", "x = 1;"),
+            "an access breaks an annotation",
+        ),
+        (reach, two("int 0..3 : x; invariant (x == 0);", "x = 1;"), "an invariant is broken"),
+        (&["reach", "--deadlocks"], two("int 0..3 : x;", "assume(x == 1);"), "dead end"),
+        (
+            &["deadlock"],
+            "lock : k, l; process A { main { synchronized(k) { synchronized(l) { skip; } } } }
+             process B { main { synchronized(l) { synchronized(k) { skip; } } } }"
+                .to_owned(),
+            "deadlock on k, l",
+        ),
+    ];
+    let folder = scratch("replay-titles");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (at, (command, source, title)) in cases.into_iter().enumerate() {
+        let file = folder.join(format!("{at}.eml"));
+        std::fs::write(&file, source).expect("a file");
+        let file = file.to_str().expect("UTF-8");
+        let report = run(&[command, &[file, "--format", "json"]].concat());
+        assert_eq!(report.code, Some(1), "{at}: {}{}", report.stdout, report.stderr);
+        let replayed = run_with_input(&["replay", file, "-"], report.stdout.as_bytes());
+        let first = replayed.stdout.lines().next().unwrap_or_default();
+        assert!(first.starts_with(&format!("holds   1  {title}  ")), "{at}: {}", replayed.stdout);
+    }
+}
