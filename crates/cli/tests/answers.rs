@@ -262,3 +262,22 @@ fn hidden_in(text: &str) -> Vec<&str> {
     };
     words.filter(is_name).collect()
 }
+
+/// Before an access stand the conditions that are evaluated before it, and no others.
+#[test]
+fn what_is_evaluated_behind_a_read_does_not_undo_it() {
+    let race = |condition: &str| {
+        let source = format!(
+            "int 0..1 : x;
+            process P {{ main {{ x = 1; }} }}
+            process Q {{ main {{ bool : t; assume({condition}); }} }}"
+        );
+        common::run_with_input(&["race", "-"], source.as_bytes()).code
+    };
+    for behind in ["x == 1 && t", "x == 1 && false", "x == 1 && me == none"] {
+        assert_eq!(race(behind), Some(1), "{behind}");
+    }
+    for before in ["t && x == 1", "t && x == 1 && !t"] {
+        assert_eq!(race(before), Some(0), "{before}");
+    }
+}

@@ -89,7 +89,8 @@ pub fn races(threads: &[ThreadId], locations: &[LocationId]) -> Vec<Race> {
 }
 
 /// The conditions under which a thread at the source of an edge is about to make its access to a
-/// location: the conjuncts of the guard that do not look at the location.
+/// location: the conjuncts of the guard before the first that looks at the location. They stand in the
+/// order in which they are evaluated, and what comes behind the access does not undo it.
 pub fn access_conditions<'p>(
     program: &'p Program,
     edge: &Edge,
@@ -108,9 +109,10 @@ pub fn access_conditions<'p>(
             looks |= matches!(variable, Variable::Global(global)
                 if program.globals[global].location == Some(location));
         });
-        if !looks {
-            conditions.push(expr);
+        if looks {
+            break;
         }
+        conditions.push(expr);
     }
     conditions
 }
