@@ -20,7 +20,7 @@ use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use crate::symmetry::copies;
 use selvedge_base::Budget;
 use selvedge_lower::marked::MarkedRun;
-use selvedge_lower::{BitProgram, LockSet, Marked, channels_to_data, to_bits};
+use selvedge_lower::{Asked, BitProgram, LockSet, Marked, channels_to_data, to_bits};
 use selvedge_program::{
     Action, Bound, Decision, Engine, Explored, Failure, Fault, Feature, Features, LevelCount,
     Measure, NodeId, Program, Question, Search, States, Statistics, Target, Type, Unknown,
@@ -399,11 +399,7 @@ fn as_bits(
     if !beyond_truth_values(features) {
         return Ok(None);
     }
-    let asked = match target {
-        Target::State(pattern) => pattern.locks.iter().map(|&(lock, _)| lock).collect(),
-        _ => BTreeSet::new(),
-    };
-    to_bits(program, &asked, budget).map(Some)
+    to_bits(program, &Asked::by(target), budget).map(Some)
 }
 
 impl<'p> Translated<'p> {

@@ -185,3 +185,20 @@ fn the_tables_of_engines_are_those_of_the_registry() {
         EngineKind::ALL.into_iter().map(offered).collect();
     assert_eq!(listed, expected);
 }
+
+/// A label in front of a thread is not reached where its start fails.
+#[test]
+fn no_label_is_reached_behind_a_start_that_fails() {
+    for (passed, codes) in [(2, [0, 3]), (1, [1, 1])] {
+        let model = format!(
+            "process P {{ main {{ start Q({passed}); }} }}
+             process Q waits {{ main(int 0..1 : t) {{ label begin: skip; }} }}"
+        );
+        for engine in ["lazy", "eager", "explicit", "pds", "spds"] {
+            let arguments = ["reach", "-", "--label", "begin", "--rounds", "2", "--engine", engine];
+            let outcome = common::run_with_input(&arguments, model.as_bytes());
+            let said = format!("{engine}: {}{}", outcome.stdout, outcome.stderr);
+            assert!(codes.iter().any(|&code| outcome.code == Some(code)), "{said}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use super::encoding::{Encoding, WIDEST};
 use super::evaluate::{Context, Evaluator, Operation, Scene, Slot};
 use super::locks::{LockData, balanced};
 use super::step::Chain;
-use super::{BitProgram, Origin, Refused, Role};
+use super::{Asked, BitProgram, Origin, Refused, Role};
 use crate::names::Names;
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_program::copies::copy_number;
@@ -76,17 +76,19 @@ pub(super) struct Build<'a> {
     own_edges: IdVec<ProcedureId, Vec<EdgeId>>,
     never: Option<ConditionId>,
     names: Names,
+    /// Whether it is asked which labels are reached.
+    pub(super) labels_asked: bool,
 }
 
 /// Builds the new program.
 pub(super) fn build(
     source: &Program,
-    asked: &BTreeSet<LockId>,
+    asked: &Asked,
     budget: &Budget,
 ) -> Result<BitProgram, Unknown> {
     let sharing = Sharing::new(source);
     let mut typed = source.clone();
-    let locks = LockData::add(&mut typed, &sharing, asked)?;
+    let locks = LockData::add(&mut typed, &sharing, &asked.locks)?;
     check(source)?;
     let returned = returned(source)?;
     let names = source.procedures.iter().flat_map(|one| &one.frame.locals);
@@ -126,6 +128,7 @@ pub(super) fn build(
         own_edges,
         never: None,
         names,
+        labels_asked: asked.labels,
     };
     build.declare_globals()?;
     build.number_procedures(&sharing);

@@ -110,15 +110,32 @@ pub struct BitProgram {
     held: BTreeMap<LockId, Slot>,
 }
 
-/// The program over truth values; `asked` are the locks that a target names.
+/// What is asked about a program over truth values.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Asked {
+    /// The locks that a target names.
+    pub locks: BTreeSet<LockId>,
+    /// Whether a target is a label. A start that fails has started its thread where it is found out that it
+    /// fails; a label in front of the first step of that thread is not reached there.
+    pub labels: bool,
+}
+
+impl Asked {
+    /// What a target asks about.
+    pub fn by(target: &Target) -> Self {
+        let locks = match target {
+            Target::State(pattern) => pattern.locks.iter().map(|&(lock, _)| lock).collect(),
+            _ => BTreeSet::new(),
+        };
+        Self { locks, labels: matches!(target, Target::Label(_)) }
+    }
+}
+
+/// The program over truth values, for what is asked about it.
 ///
 /// # Errors
 /// If the program has something that is not covered, or if the budget was raised.
-pub fn to_bits(
-    program: &Program,
-    asked: &BTreeSet<LockId>,
-    budget: &Budget,
-) -> Result<BitProgram, Unknown> {
+pub fn to_bits(program: &Program, asked: &Asked, budget: &Budget) -> Result<BitProgram, Unknown> {
     build::build(program, asked, budget)
 }
 

@@ -369,6 +369,7 @@ impl Build<'_> {
                     "a step that leaves an atomic section computes something that can fail",
                 ));
             }
+            Action::Start(_) if behind_action && self.labels_asked => {}
             // It fails only if the action is possible, which is found out by taking it.
             Action::Start(_) | Action::Join(_) if behind_action => {
                 let mut aside = chain.clone();
