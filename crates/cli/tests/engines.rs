@@ -202,3 +202,19 @@ fn no_label_is_reached_behind_a_start_that_fails() {
         }
     }
 }
+
+/// A value that has no name in the source is refused by its place there.
+#[test]
+fn refusals_name_no_temporaries() {
+    let model = "int 0..3 : a[3];
+process A { f { f(); } main {
+  a[choose(0 .. 2)] = 1;
+} }
+process B { main { assert(a[1] < 5); } }";
+    for engine in ["lazy", "eager", "explicit"] {
+        let arguments = ["reach", "-", "--engine", engine];
+        let outcome = common::run_with_input(&arguments, model.as_bytes());
+        let why = "3:3: as truth values: a value that is computed here has more than 16 bits";
+        assert!(outcome.stdout.contains(why), "{}{}", outcome.stdout, outcome.stderr);
+    }
+}

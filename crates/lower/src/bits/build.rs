@@ -451,6 +451,17 @@ impl Build<'_> {
         self.out.edges = edges.into_iter().map(|(edge, _)| edge).collect();
     }
 
+    /// Where the first step of a procedure stands that assigns a local.
+    fn computed_at(&self, procedure: ProcedureId, local: LocalId) -> Option<Place> {
+        let assigns = |edge: &&Edge| {
+            let update = edge.update.map(|id| &self.typed.updates[id]);
+            let targets = update.map_or(&[][..], |update| &update.assignments);
+            targets.iter().any(|(target, _)| *target == Variable::Local(local))
+        };
+        let mut edges = self.own_edges[procedure].iter().map(|&id| &self.typed.edges[id]);
+        edges.find(assigns).map(|edge| edge.place)
+    }
+
     fn procedure(&mut self, thread: ThreadId, old: ProcedureId) -> Result<(), Refused> {
         let typed = self.typed;
         let from = &typed.procedures[old];
@@ -458,9 +469,15 @@ impl Build<'_> {
         let mut frame = Frame::default();
         let mut slots: IdVec<LocalId, Slot> = IdVec::new();
         let mut types: IdVec<LocalId, Type> = IdVec::new();
-        for local in &from.frame.locals {
-            let encoding = self.encoding(local.ty, &local.name);
-            let encoding = encoding.map_err(|refused| refused.or_at(typed, local.place))?;
+        for (local_id, local) in from.frame.locals.iter_enumerated() {
+            // A reader's temporary has no name in the source, but a step that computes it.
+            let kept = local.name.starts_with('#').then(|| self.computed_at(old, local_id));
+            let (what, place) = match kept.flatten() {
+                Some(place) => ("a value that is computed here", place),
+                None => (&*local.name, local.place),
+            };
+            let encoding = self.encoding(local.ty, what);
+            let encoding = encoding.map_err(|refused| refused.or_at(typed, place))?;
             let bits = (0..encoding.width).map(|at| {
                 let name = bit_name(&local.name, local.ty, at);
                 Variable::Local(push_local(&mut frame, &name, local.place))
