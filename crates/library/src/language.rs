@@ -29,6 +29,7 @@ impl Language {
         });
         named.or_else(|| match first_word(text) {
             "program" => Some(Self::TextForm),
+            "bool" if declares_variable(text) => Some(Self::Eml),
             "decl" | "void" | "bool" | "dfs" => Some(Self::Boolean),
             "lock" | "var" | "process" => Some(Self::Eml),
             _ if is_pushdown(text) => Some(Self::Pushdown),
@@ -63,7 +64,20 @@ fn is_pushdown(text: &str) -> bool {
 }
 
 /// The first word after blanks and comments, or nothing if something else comes first.
-pub fn first_word(mut text: &str) -> &str {
+pub fn first_word(text: &str) -> &str {
+    let text = behind_comments(text);
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// Whether a variable of EML is declared first: `bool : x`, where Boolean programs have `bool f()`.
+fn declares_variable(text: &str) -> bool {
+    let text = behind_comments(text);
+    text[first_word(text).len()..].trim_start().starts_with(':')
+}
+
+/// The text without the blanks and comments that it begins with.
+fn behind_comments(mut text: &str) -> &str {
     loop {
         text = text.trim_start();
         if let Some(comment) = text.strip_prefix("//") {
@@ -71,8 +85,7 @@ pub fn first_word(mut text: &str) -> &str {
         } else if let Some(comment) = text.strip_prefix("/*") {
             text = comment.split_once("*/").map_or("", |(_, rest)| rest);
         } else {
-            let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            return &text[..end.unwrap_or(text.len())];
+            return text;
         }
     }
 }
@@ -86,6 +99,8 @@ mod tests {
         let of = |text| Language::of("<stdin>", text);
         assert_eq!(of("# shared states\n\n 2 # two\nPDA 0 1\n"), Language::Pushdown);
         assert_eq!(of("void main() begin skip; end"), Language::Boolean);
+        assert_eq!(of("bool f() begin return T; end"), Language::Boolean);
+        assert_eq!(of("// bool\nbool : f;"), Language::Eml);
         assert_eq!(of("// 2\nprogram"), Language::TextForm);
         for eml in ["", "#", "lock l;", "// 2\nprocess T { }"] {
             assert_eq!(of(eml), Language::Eml, "{eml}");
