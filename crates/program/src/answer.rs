@@ -53,10 +53,12 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Adds the counts of other work; counts that are new come last.
+    /// Adds the counts of other work; counts that are new come last. Of depths, peaks and the like the
+    /// largest counts.
     pub fn add(&mut self, other: &Self) {
         for &(name, value) in &other.counts {
             match self.counts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, largest)) if is_extreme(name) => *largest = value.max(*largest),
                 Some((_, sum)) => *sum += value,
                 None => self.counts.push((name, value)),
             }
@@ -75,5 +77,25 @@ impl Statistics {
             |&&(name, _): &&(&str, u64)| !self.counts[..known].iter().any(|(k, _)| *k == name);
         let more: Vec<_> = other.counts.iter().filter(new).copied().collect();
         self.counts.extend(more);
+    }
+}
+
+/// Whether the sum of a count over several searches says nothing.
+fn is_extreme(name: &str) -> bool {
+    let extremes = ["workers", "depth", "levels", "imbalance", "deepest-stack"];
+    extremes.contains(&name) || name.starts_with("peak-") || name.ends_with("bytes_per_state")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten searches by one worker each are no search by ten.
+    #[test]
+    fn extremes_are_not_added() {
+        let of = |counts| Statistics { counts };
+        let mut all = of(vec![("states", 2), ("workers", 1), ("peak-nodes", 7)]);
+        all.add(&of(vec![("states", 3), ("workers", 1), ("peak-nodes", 5), ("depth", 4)]));
+        assert_eq!(all.counts, [("states", 5), ("workers", 1), ("peak-nodes", 7), ("depth", 4)]);
     }
 }
