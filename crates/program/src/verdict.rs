@@ -112,11 +112,13 @@ impl Unknown {
     pub fn about_runs(&self) -> String {
         match self {
             Self::CallDepth(depth) => {
-                format!("no such run with at most {depth} open calls per thread")
+                format!("no such run with at most {} per thread", counted(*depth, "open call"))
             }
-            Self::Starts(limit) => format!("no such run within {limit} starts per site"),
+            Self::Starts(limit) => {
+                format!("no such run within {} per site", counted(*limit, "start"))
+            }
             Self::Copies(limit) => {
-                format!("no such run with at most {limit} copies of each process")
+                format!("no such run with at most {} of each process", copies(*limit))
             }
             other => other.to_string(),
         }
@@ -180,12 +182,24 @@ impl From<Fault> for Failure {
     }
 }
 
+/// A number with its noun, in the singular where it is one.
+fn counted(number: u32, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// So many copies.
+fn copies(number: u32) -> String {
+    if number == 1 { "1 copy".to_owned() } else { format!("{number} copies") }
+}
+
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stopped(reason) => reason.fmt(f),
             Self::CallDepth(depth) => {
-                write!(f, "no violation with at most {depth} open calls per thread")
+                let calls = counted(*depth, "open call");
+                write!(f, "no violation with at most {calls} per thread")
             }
             Self::Stacks(known) => {
                 write!(f, "no proof with stacks known to depth {known}, and no loop that repeats")
@@ -215,9 +229,9 @@ impl fmt::Display for Unknown {
             Self::Within(Bound { measure, limit }) => {
                 write!(f, "safe within {}", measure.count(*limit))
             }
-            Self::Starts(limit) => write!(f, "safe within {limit} starts per site"),
+            Self::Starts(limit) => write!(f, "safe within {} per site", counted(*limit, "start")),
             Self::Copies(limit) => {
-                write!(f, "safe with at most {limit} copies of each process")
+                write!(f, "safe with at most {} of each process", copies(*limit))
             }
             Self::Hashes(states) => {
                 // Two given states have the same 64 bits with a probability of 2^-64.
