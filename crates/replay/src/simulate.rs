@@ -1,6 +1,7 @@
 //! # Idea
 //! One random run: at every state a thread that can move is drawn, and one of its steps with one of
-//! its outcomes. The same seed gives the same run.
+//! its outcomes. The same seed gives the same run. An atomic section is one step: no way into it is drawn
+//! that cannot end.
 //!
 //! # Requires
 //! The program is valid.
@@ -8,7 +9,7 @@
 //! # Invariants
 //! 1. All steps come from [`State::successors`] and [`State::can_fail`], so the witness replays.
 
-use crate::run::{Refusal, State};
+use crate::run::{Refusal, State, can_move};
 use crate::step::Scheduled;
 use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
@@ -126,6 +127,9 @@ fn draw(
             choices.extend(kinds.iter().map(failing));
         }
         let _ = state.successors(program, successors, thread, &mut |step, next| {
+            if next.in_atomic().is_some() && !can_move(program, successors, &next, thread) {
+                return ControlFlow::Continue(());
+            }
             choices.push(Drawn { thread, step: step.clone(), next: Ok(next) });
             if choices.len() < DRAWN { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;

@@ -29,7 +29,11 @@ fn random_runs_replay_and_traces_give_their_witnesses_back() {
             assert_eq!(simulate(program, seed, 60, &Budget::new()), simulation);
             match simulation.end {
                 SimulationEnd::Ended => ends[0] += 1,
-                SimulationEnd::Stuck => ends[1] += 1,
+                SimulationEnd::Stuck => {
+                    ends[1] += 1;
+                    let stuck = replay(program, &Question::Stuck, &simulation.witness);
+                    assert!(stuck.is_ok_and(|trace| !trace.next.is_empty()), "program {number}");
+                }
                 SimulationEnd::Failed => {
                     ends[2] += 1;
                     let question = Question::Reach(Target::Assertion);
