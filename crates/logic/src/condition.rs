@@ -176,32 +176,13 @@ impl Parser<'_, '_> {
         let span = self.cursor.current.span;
         let name = self.name("a variable")?.to_owned();
         let program = self.names.program;
-        if self.cursor.at(Kind::OpenBracket)
-            && let Some(array) = program.arrays.iter().find(|array| array.name == name)
-        {
-            self.cursor.bump();
-            let index = self.deeper(|parser| parser.expression(0))?;
-            self.sorted(&index, Sort::Int)?;
-            self.expect(Kind::CloseBracket, "]", "behind an index")?;
-            let sort = match array.array.first {
-                Variable::Global(id) => program.globals[id].ty.sort(),
-                Variable::Local(_) => Sort::Bool,
-            };
-            let span = span.to(self.cursor.previous());
-            let expr = Expr::Element(array.array, Box::new(index.expr));
-            return Ok(Sorted { expr, sort, span });
-        }
-        let mut globals = program.globals.iter_enumerated();
-        if let Some((id, global)) = globals.find(|(_, global)| global.name == name) {
-            let expr = Expr::Current(Variable::Global(id));
-            return Ok(Sorted { expr, sort: global.ty.sort(), span });
+        if let Some(read) = self.shared(&name, span)? {
+            return Ok(read);
         }
         if let "true" | "false" = name.as_str() {
             return Ok(Sorted { expr: Expr::truth(name == "true"), sort: Sort::Bool, span });
         }
-        if self.probed.is_some()
-            && let Some(read) = self.constant(&name, span)
-        {
+        if let Some(read) = self.constant(&name, span) {
             return Ok(read);
         }
         let enumerators = program.enums.iter_enumerated().find_map(|(id, one)| {
@@ -212,6 +193,9 @@ impl Parser<'_, '_> {
             let id: EnumId = id;
             let expr = Expr::Constant(Literal::Enumerator(id, at));
             return Ok(Sorted { expr, sort: Sort::Enum(id), span });
+        }
+        if program.arrays.iter().any(|array| array.name == name) {
+            return self.whole_array(&name, span);
         }
         let candidates = program.globals.iter().map(|global| global.name.as_str());
         let help = match nearest(&name, candidates) {
@@ -226,6 +210,33 @@ impl Parser<'_, '_> {
             span,
             &help,
         )
+    }
+
+    /// The global with this name, which was read, or the element of the array with this name, whose index
+    /// is read.
+    fn shared(&mut self, name: &str, span: Span) -> Read<Option<Sorted>> {
+        let program = self.names.program;
+        if self.cursor.at(Kind::OpenBracket)
+            && let Some(array) = program.arrays.iter().find(|array| array.name == name)
+        {
+            self.cursor.bump();
+            let index = self.deeper(|parser| parser.expression(0))?;
+            self.sorted(&index, Sort::Int)?;
+            self.expect(Kind::CloseBracket, "]", "behind an index")?;
+            let sort = match array.array.first {
+                Variable::Global(id) => program.globals[id].ty.sort(),
+                Variable::Local(_) => Sort::Bool,
+            };
+            let span = span.to(self.cursor.previous());
+            let expr = Expr::Element(array.array, Box::new(index.expr));
+            return Ok(Some(Sorted { expr, sort, span }));
+        }
+        let mut globals = program.globals.iter_enumerated();
+        let found = globals.find(|(_, global)| global.name == name);
+        Ok(found.map(|(id, global)| {
+            let expr = Expr::Current(Variable::Global(id));
+            Sorted { expr, sort: global.ty.sort(), span }
+        }))
     }
 
     /// What to do about a name that no global has where locals may be named.
@@ -253,7 +264,9 @@ impl Parser<'_, '_> {
     /// thread, none, or a truth value of Boolean programs.
     fn constant(&self, name: &str, span: Span) -> Option<Sorted> {
         let program = self.names.program;
-        if let Some(numeral) = program.numerals.iter().find(|numeral| numeral.name == name) {
+        let probed = self.probed.is_some();
+        let mut numerals = program.numerals.iter().filter(|_| probed);
+        if let Some(numeral) = numerals.find(|numeral| numeral.name == name) {
             let bits = numeral.bits.iter().zip(0..31);
             let bit = |(&bit, at): (&GlobalId, i32)| {
                 let set = Expr::Current(Variable::Global(bit));
@@ -265,14 +278,24 @@ impl Parser<'_, '_> {
         let mut threads = program.threads.iter_enumerated();
         let thread = threads.find(|(_, thread)| thread.name == name).map(|(id, _)| id);
         let literal = match name {
-            "T" | "F" if thread.is_none() => Literal::Bool(name == "T"),
+            "T" | "F" if probed && thread.is_none() => Literal::Bool(name == "T"),
             "none" => Literal::Thread(None),
             _ => Literal::Thread(Some(thread?)),
         };
         Some(Sorted { expr: Expr::Constant(literal), sort: literal.sort(), span })
     }
 
-    /// A local of a thread, `T.x` or `T[2].x[i]`, if one stands here and may.
+    /// Refuses an array where one value is wanted.
+    fn whole_array<T>(&mut self, name: &str, span: Span) -> Read<T> {
+        let message = format!("{} is an array", quote(name));
+        let diagnostic = Diagnostic::error("missing-index", message, span, "which element?");
+        let help = format!("name one element: `{name}[0]`");
+        self.cursor.complaints.push(diagnostic.with_help(help));
+        Err(Mistake)
+    }
+
+    /// A thread, `T` or `T[2]`, a variable that it alone has, `T.x`, or a local of it, `T[2].x[i]`, if one
+    /// stands here. Locals are for expressions along a run.
     fn local(&mut self) -> Read<Option<Sorted>> {
         let program = self.names.program;
         let name = self.cursor.current.text;
@@ -287,14 +310,27 @@ impl Parser<'_, '_> {
             _ => false,
         };
         let is_name = matches!(self.cursor.current.kind, Kind::Name | Kind::Quoted);
-        if self.probed.is_none() || !is_name || !names_thread {
+        if !is_name || !names_thread {
             return Ok(None);
         }
         let start = self.cursor.current.span;
         let thread = self.thread()?;
-        self.expect(Kind::Dot, ".", "between a thread and its local")?;
+        if !self.cursor.at(Kind::Dot) {
+            let expr = Expr::Constant(Literal::Thread(Some(thread)));
+            return Ok(Some(Sorted { expr, sort: Sort::Thread, span: start }));
+        }
+        self.cursor.bump();
         let named = self.cursor.current.span;
         let name = self.name("a local")?.to_owned();
+        let whole = format!("{}.{name}", program.threads[thread].name);
+        if let Some(read) = self.shared(&whole, start)? {
+            return Ok(Some(read));
+        }
+        if self.probed.is_none() {
+            let message = format!("there is no global {}", quote(&whole));
+            let help = "conditions speak of globals and of variables of processes";
+            return self.unknown("unknown-variable", message, named, help);
+        }
         if self.cursor.at(Kind::OpenBracket)
             && let Some((length, sort)) = self.local_array(thread, &name)
         {
@@ -311,6 +347,9 @@ impl Parser<'_, '_> {
                 sort,
                 span,
             }));
+        }
+        if self.local_array(thread, &name).is_some() {
+            return self.whole_array(&whole, named);
         }
         let frames = self.names.frames(thread);
         let sort = frames.iter().find_map(|frame| {

@@ -28,6 +28,12 @@ impl<'a> Names<'a> {
         self.program.threads.iter().any(|thread| thread.name == name)
     }
 
+    /// Whether a global or an array has this name.
+    pub fn is_variable(&self, name: &str) -> bool {
+        self.program.globals.iter().any(|one| one.name == name)
+            || self.program.arrays.iter().any(|one| one.name == name)
+    }
+
     /// The data of the procedures that a thread can run.
     pub fn frames(&self, thread: ThreadId) -> Vec<&'a Frame> {
         let all = self.sharing.procedures(thread).iter();
@@ -165,9 +171,20 @@ impl Parser<'_, '_> {
         self.unknown("unknown-function", message, span, &help.unwrap_or_default())
     }
 
+    /// The name of something that may be an element: `l` or `l[2]`.
+    fn element(&mut self, what: &str) -> Read<(String, Span)> {
+        let start = self.cursor.current.span;
+        let mut name = self.name(what)?.to_owned();
+        if self.cursor.at(Kind::OpenBracket) && self.cursor.peek() == Kind::Number {
+            self.cursor.bump();
+            name = format!("{name}[{}]", self.cursor.bump().text);
+            self.expect(Kind::CloseBracket, "]", "behind the number of an element")?;
+        }
+        Ok((name, start.to(self.cursor.previous())))
+    }
+
     pub fn lock(&mut self) -> Read<LockId> {
-        let span = self.cursor.current.span;
-        let name = self.name("a lock")?.to_owned();
+        let (name, span) = self.element("a lock")?;
         find(&self.names.program.locks, &name, |lock| &lock.name).or_else(|meant| {
             let help = meant.map(|meant| format!("did you mean `{meant}`?")).unwrap_or_default();
             self.unknown("unknown-lock", format!("there is no lock {}", quote(&name)), span, &help)
@@ -175,8 +192,7 @@ impl Parser<'_, '_> {
     }
 
     pub fn channel(&mut self) -> Read<ChannelId> {
-        let span = self.cursor.current.span;
-        let name = self.name("a channel")?.to_owned();
+        let (name, span) = self.element("a channel")?;
         find(&self.names.program.channels, &name, |channel| &channel.name).or_else(|meant| {
             let help = meant.map(|meant| format!("did you mean `{meant}`?")).unwrap_or_default();
             self.unknown(
@@ -189,8 +205,7 @@ impl Parser<'_, '_> {
     }
 
     pub fn location(&mut self) -> Read<LocationId> {
-        let span = self.cursor.current.span;
-        let name = self.name("a location")?.to_owned();
+        let (name, span) = self.element("a location")?;
         find(&self.names.program.locations, &name, |location| &location.name).or_else(|meant| {
             let help = meant.map(|meant| format!("did you mean `{meant}`?")).unwrap_or_default();
             self.unknown(

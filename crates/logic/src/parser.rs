@@ -404,6 +404,9 @@ impl Parser<'_, '_> {
         let message = format!("there is no formula {}", quote(known));
         let candidates = self.given.keys().map(String::as_str).chain(WORDS);
         let help = match nearest(known, candidates) {
+            _ if self.names.is_variable(known) => {
+                format!("write conditions on variables in braces: `{{ {known} == .. }}`")
+            }
             Some(meant) => format!("did you mean `{meant}`?"),
             None if self.names.is_thread(known) => {
                 format!("say where {known} is to be, as `{known}@label`")
