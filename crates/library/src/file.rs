@@ -328,6 +328,7 @@ impl Loaded {
         self.understand_formulas();
         if options.chosen && self.goals.dead_ends == DeadEnds::OnRequest {
             self.goals.dead_ends = DeadEnds::Asked;
+            self.complaints.retain(|one| one.code != "nothing-to-ask");
         }
         let Some(program) = &self.program else { return };
         let said = vacuity::lacking(program, self.places_in());

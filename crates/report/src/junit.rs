@@ -64,6 +64,10 @@ fn suite(file: &CheckedFile) -> TestSuite {
             (0, true) => {}
             // They are among the conflicts of another finding, with the same cause.
             (0, false) if tally.violated > 0 => {}
+            (0, false) if tally.proved() == 0 => {
+                let status = skipped("not asked: nothing in the model could be a case of it");
+                suite.add_test_case(case(&file.file, &name, status));
+            }
             (0, false) => {
                 let mut passed = case(&file.file, &name, TestCaseStatus::success());
                 passed.set_system_out(line(&proof(kind, tally)));
@@ -127,7 +131,9 @@ fn case_name(finding: &Finding, file: &CheckedFile) -> String {
     let threads = finding.threads.iter().map(|&id| file.program.threads[id].name.as_str());
     let threads: Vec<&str> = threads.collect();
     let fingerprint: String = finding.fingerprint.chars().take(12).collect();
-    format!("{} of {} [{fingerprint}]", finding_name(finding), threads.join(" and "))
+    let of =
+        if threads.is_empty() { String::new() } else { format!(" of {}", threads.join(" and ")) };
+    format!("{}{of} [{fingerprint}]", finding_name(finding))
 }
 
 fn failure(finding: &Finding, file: &CheckedFile) -> TestCaseStatus {
