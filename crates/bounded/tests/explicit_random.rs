@@ -118,7 +118,8 @@ fn with_labels(program: &mut Program) {
     program.labels.clear();
     for (node, &procedure) in program.nodes.iter_enumerated() {
         if program.procedures[procedure].exit != node {
-            program.labels.push(Label { name: format!("n{}", node.index() % 4), node });
+            let name = format!("n{}", node.index() % 4);
+            program.labels.push(Label { name, node, place: Place::NONE });
         }
     }
 }

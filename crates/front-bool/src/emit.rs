@@ -239,7 +239,8 @@ impl Cutter<'_, '_> {
         }
         self.ends(end, exit, at_end, graph.end);
         for &(name, node) in graph.labels.iter().filter(|(_, node)| keep[*node]) {
-            self.program.labels.push(Label { name: name.to_owned(), node: nodes[node] });
+            let (name, place) = (name.text.to_owned(), name.place);
+            self.program.labels.push(Label { name, node: nodes[node], place });
         }
     }
 

@@ -45,7 +45,7 @@ pub struct Graph<'a> {
     /// In the order of the source.
     pub edges: Vec<Step>,
     /// The labels with their nodes, in the order of the source.
-    pub labels: Vec<(&'a str, usize)>,
+    pub labels: Vec<(Name<'a>, usize)>,
     /// The word `end`.
     pub end: Place,
 }

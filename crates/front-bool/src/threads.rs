@@ -271,7 +271,7 @@ pub fn unused<'a>(
             Diagnostic::error("unused-function", message, graph.name.span, "never called")
                 .with_severity(Severity::Warning),
         );
-        labels.extend(graph.labels.iter().map(|&(label, _)| label));
+        labels.extend(graph.labels.iter().map(|(label, _)| label.text));
     }
     labels
 }

@@ -324,7 +324,7 @@ fn about_globals(names: &Names<'_>, program: &mut Program, layout: &Layout) {
 
 /// A hidden local.
 fn hidden(name: String, ty: Type, initial: selvedge_program::Value) -> Local {
-    Local { name, place: Place::NONE, ty, initial: Some(initial) }
+    Local { name, place: Place::NONE, end: Place::NONE, ty, initial: Some(initial) }
 }
 
 impl resolved::Block<'_> {

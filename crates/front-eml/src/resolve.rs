@@ -13,7 +13,7 @@ use crate::check::{Checker, Context, Purpose, Scope};
 use crate::names::{Names, Number, Used, declared_twice};
 use crate::resolved::{self, Expr, Local, Ref, Source, StatementKind as Kind};
 use crate::token::quote;
-use selvedge_base::{Diagnostic, Severity, Span};
+use selvedge_base::{Diagnostic, Place, Severity, Span};
 use selvedge_program::{Sort, Type};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::{nearest, suggest};
@@ -160,6 +160,8 @@ impl<'a> Body<'_, 'a> {
             .map(|prefix| Some((prefix.place, self.check(|check| check.lock(&prefix.lock))?)))
             .collect();
         let body = self.block(&function.body);
+        let outermost = |local: &&mut Local<'_>| local.end == function.body.close;
+        self.scope.locals.iter_mut().filter(outermost).for_each(|local| local.end = Place::NONE);
         if function.result.is_some() && body.completes {
             let message =
                 format!("the function {} can end without a result", quote(function.name.text));
@@ -184,7 +186,8 @@ impl<'a> Body<'_, 'a> {
     /// Declares a local; nothing is said about one whose type could not be found out.
     fn local(&mut self, name: Name<'a>, ty: Option<Type>, length: Option<u32>) -> usize {
         let (ty, known) = (ty.unwrap_or(Type::Bool), ty.is_some());
-        let local = Local { name: name.text, place: name.place, span: name.span, ty, length };
+        let (place, end, span) = (name.place, Place::NONE, name.span);
+        let local = Local { name: name.text, place, end, span, ty, length };
         if let Some(&first) = self.scope.visible.get(name.text) {
             let first = self.scope.locals[first].span;
             declared_twice("variable", "duplicate-name", name, first, self.complaints);
@@ -231,9 +234,13 @@ impl<'a> Body<'_, 'a> {
             );
         }
         for at in visible..self.scope.locals.len() {
-            let name = self.scope.locals[at].name;
-            if self.scope.visible.get(name) == Some(&at) {
-                self.scope.visible.remove(name);
+            let local = &mut self.scope.locals[at];
+            // Blocks inside end before.
+            if local.end == Place::NONE {
+                local.end = block.close;
+            }
+            if self.scope.visible.get(local.name) == Some(&at) {
+                self.scope.visible.remove(local.name);
             }
         }
         let completes = block.completes();

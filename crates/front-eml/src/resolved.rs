@@ -60,6 +60,8 @@ pub struct Indexed {
 pub struct Local<'a> {
     pub name: &'a str,
     pub place: Place,
+    /// The end of the block that declares it; nowhere, if that is the body of the function.
+    pub end: Place,
     pub span: Span,
     pub ty: Type,
     /// `None` for a scalar.

@@ -363,8 +363,8 @@ thread R @8:9 main main {
     4 -> 1 skip @8:65
   }
 }
-label here at Q main 0
-label there at R main 4
+label here at Q main 0 @7:29
+label there at R main 4 @8:52
 ";
     let lowered = program(source);
     assert_eq!(text::print(&lowered), expected);

@@ -364,7 +364,7 @@ impl Builder {
     }
 
     fn label(&mut self, node: NodeId, name: String) {
-        self.program.labels.push(Label { name, node });
+        self.program.labels.push(Label { name, node, place: Place::NONE });
     }
 
     fn procedure(

@@ -253,7 +253,8 @@ mod tests {
         let bits = ["q0", "q1", "x"].map(|name| program.globals.push(global(name)));
         program.numerals.push(Numeral { name: "q".to_owned(), bits: bits[..2].to_vec() });
         for (name, node) in [("START", 0), ("START", 2), ("END", 3)] {
-            let label = Label { name: name.to_owned(), node: NodeId::from_index(node) };
+            let label =
+                Label { name: name.to_owned(), node: NodeId::from_index(node), place: Place::NONE };
             program.labels.push(label);
         }
         program

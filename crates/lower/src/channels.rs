@@ -226,7 +226,7 @@ impl<'p> Build<'p> {
             nodes.iter().map(|&node| (node, self.node(id, Some(node)))).collect();
         for label in source.labels.iter().filter(|label| copies.contains_key(&label.node)) {
             let node = copies[&label.node];
-            self.out.labels.push(Label { name: label.name.clone(), node });
+            self.out.labels.push(Label { node, ..label.clone() });
         }
         let mut name = given.name.clone();
         let taken = |out: &Program, name: &str| {

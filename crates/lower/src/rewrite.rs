@@ -92,7 +92,7 @@ impl<'p, O> Rewrite<'p, O> {
         out.labels = program
             .labels
             .iter()
-            .map(|label| Label { name: label.name.clone(), node: old[label.node] })
+            .map(|label| Label { node: old[label.node], ..label.clone() })
             .collect();
         out.nodes = nodes;
         out.edges = all;

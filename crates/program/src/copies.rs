@@ -151,12 +151,12 @@ pub fn instantiate(program: &Program, number: &IdVec<ThreadId, u32>) -> Program 
             }
         }
     }
-    for Label { name, node } in &program.labels {
+    for Label { name, node, place } in &program.labels {
         let id = program.nodes[*node];
         let own = made.iter().zip(&firsts).filter(|((made, _), _)| *made == id);
         for (_, first) in own {
             let node = NodeId::from_index(first + node.index() - nodes[id].start);
-            out.labels.push(Label { name: name.clone(), node });
+            out.labels.push(Label { name: name.clone(), node, place: *place });
         }
     }
     // Threads have other numbers now, also as values.

@@ -164,6 +164,8 @@ pub struct Local {
     pub name: String,
     /// Where it is declared.
     pub place: Place,
+    /// The end of the block that declares it; nowhere, if it lives as long as the activation.
+    pub end: Place,
     /// What it can hold.
     pub ty: Type,
     /// Its value when the activation opens, unless it is a parameter; `None` for any.
@@ -173,7 +175,7 @@ pub struct Local {
 impl Local {
     /// A truth value that starts with any value.
     pub fn flag(name: impl Into<String>, place: Place) -> Self {
-        Self { name: name.into(), place, ty: Type::Bool, initial: None }
+        Self { name: name.into(), place, end: Place::NONE, ty: Type::Bool, initial: None }
     }
 }
 

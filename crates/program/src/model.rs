@@ -212,6 +212,8 @@ pub struct Label {
     pub name: String,
     /// The node.
     pub node: NodeId,
+    /// Where it stands; nowhere, if no text has it.
+    pub place: Place,
 }
 
 /// A lock, free at first.

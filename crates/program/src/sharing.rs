@@ -206,7 +206,7 @@ pub fn unshare(program: &Program) -> Unshared<'_> {
         }
     }
     labels.sort_unstable();
-    let label = |(at, node): (usize, NodeId)| Label { name: program.labels[at].name.clone(), node };
+    let label = |(at, node): (usize, NodeId)| Label { node, ..program.labels[at].clone() };
     out.labels = labels.into_iter().map(label).collect();
     Unshared { program: Cow::Owned(out), nodes: Some(nodes) }
 }

@@ -162,7 +162,11 @@ impl Build<'_> {
             self.origin.nodes.push(Some(node));
             new_node.insert(node, new);
             for name in self.labels.get(&node).into_iter().flatten() {
-                self.out.labels.push(Label { name: (*name).to_owned(), node: new });
+                self.out.labels.push(Label {
+                    name: (*name).to_owned(),
+                    node: new,
+                    place: Place::NONE,
+                });
             }
         }
         let mut exit = new_node[&from.exit];

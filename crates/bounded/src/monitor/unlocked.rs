@@ -169,7 +169,11 @@ impl Build<'_> {
                 exit = Some(new);
             }
             for name in self.labels.get(&node_of[symbol]).into_iter().flatten() {
-                self.out.labels.push(Label { name: (*name).to_owned(), node: new });
+                self.out.labels.push(Label {
+                    name: (*name).to_owned(),
+                    node: new,
+                    place: Place::NONE,
+                });
             }
         }
         let exit = exit.unwrap_or_else(|| self.new_node(id));

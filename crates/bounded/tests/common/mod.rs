@@ -113,7 +113,11 @@ impl Build<'_> {
         let exit = nodes[count - 1];
         for (at, &node) in nodes.iter().enumerate() {
             if self.rng.percent(15) {
-                self.program.labels.push(Label { name: format!("L{at}"), node });
+                self.program.labels.push(Label {
+                    name: format!("L{at}"),
+                    node,
+                    place: Place::NONE,
+                });
             }
         }
         let edges = self.rng.between(count - 1, self.shape.edges.max(count - 1));
@@ -315,7 +319,7 @@ pub fn values_at(
 ) -> Option<(BTreeSet<Valuation>, bool)> {
     let mut labelled = program.clone();
     let name = |at: NodeId| if at == node { "here" } else { "elsewhere" };
-    let label = |at: NodeId| Label { name: name(at).to_owned(), node: at };
+    let label = |at: NodeId| Label { name: name(at).to_owned(), node: at, place: Place::NONE };
     labelled.labels = labelled.nodes.ids().map(label).collect();
     let sets = oracle(&labelled, &[Target::Assertion], rounds(1), call_depth)?;
     let level = &sets.levels[0];

@@ -72,7 +72,7 @@ struct Builder<'f, 'a> {
     targets: FxHashMap<&'a str, (usize, Name<'a>)>,
     /// The labels that stand before a statement.
     defined: FxHashMap<&'a str, Span>,
-    labels: Vec<(&'a str, usize)>,
+    labels: Vec<(Name<'a>, usize)>,
     cursor: usize,
 }
 
@@ -232,7 +232,7 @@ impl<'a> Builder<'_, 'a> {
             let other = self.target(label);
             let (here, other) = (self.root(self.cursor), self.root(other));
             self.parents[here.max(other)] = here.min(other);
-            self.labels.push((label.text, here));
+            self.labels.push((label, here));
         }
     }
 
@@ -260,7 +260,7 @@ impl<'a> Builder<'_, 'a> {
             let meant = if self.complaints.is_full() {
                 None
             } else {
-                nearest(name.text, self.labels.iter().map(|&(label, _)| label))
+                nearest(name.text, self.labels.iter().map(|(label, _)| label.text))
             };
             self.complaints.push(match meant {
                 Some(meant) => suggest(diagnostic, meant),

@@ -251,7 +251,8 @@ impl<'p, 'a> Lowering<'p, 'a> {
                     Some(_) => element_name(&name, offset),
                     None => name.clone(),
                 };
-                self.frame.locals.push(Local { name, place: local.place, ty: local.ty, initial });
+                let (place, end, ty) = (local.place, local.end, local.ty);
+                self.frame.locals.push(Local { name, place, end, ty, initial });
             }
             if let Some(length) = local.length {
                 self.frame.arrays.push(NamedArray { name, array: Array { first, length } });
@@ -412,7 +413,7 @@ impl<'p, 'a> Lowering<'p, 'a> {
                 }
             }
             StatementKind::Label(name, inner) => {
-                self.program.labels.push(Label { name: (*name).to_owned(), node: from });
+                self.program.labels.push(Label { name: (*name).to_owned(), node: from, place });
                 self.statement(inner, from, to);
             }
             StatementKind::Assert(condition) => {

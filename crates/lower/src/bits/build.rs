@@ -491,7 +491,11 @@ impl Build<'_> {
             let new = self.node_of(id, Some(node));
             nodes.insert(node, new);
             for name in self.labels.get(&node).into_iter().flatten() {
-                self.out.labels.push(Label { name: (*name).to_owned(), node: new });
+                self.out.labels.push(Label {
+                    name: (*name).to_owned(),
+                    node: new,
+                    place: Place::NONE,
+                });
             }
         }
         let (mut entry, mut exit) = (nodes[&from.entry], nodes[&from.exit]);

@@ -215,7 +215,9 @@ impl Printer<'_> {
             if let Some(owner) = procedure.owner {
                 self.put(format_args!("{} ", Word(&program.threads[owner].name)));
             }
-            self.put(format_args!("{} {node}\n", Word(&procedure.name)));
+            self.put(format_args!("{} {node}", Word(&procedure.name)));
+            self.place(label.place);
+            self.put(format_args!("\n"));
         }
     }
 
@@ -318,6 +320,10 @@ impl Printer<'_> {
                     let local = &frame.locals.as_slice()[at];
                     printer.declared(name, length, local.ty, local.initial);
                     printer.place(local.place);
+                    if local.end != Place::NONE {
+                        printer.put(format_args!(" until"));
+                        printer.place(local.end);
+                    }
                 });
                 self.text.push_str(after);
             }

@@ -197,7 +197,11 @@ impl Builder<'_> {
                 self.step(end, Action::EndAtomic, None)
             }
             BoolStatement::Label(number) => {
-                self.program.labels.push(Label { name: format!("L{number}"), node: at });
+                self.program.labels.push(Label {
+                    name: format!("L{number}"),
+                    node: at,
+                    place: Place::NONE,
+                });
                 self.step(at, Action::Skip, None)
             }
             BoolStatement::Start { thread, arguments } => {

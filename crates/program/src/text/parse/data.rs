@@ -15,7 +15,7 @@ use crate::model::{
     ConditionId, EnumId, GlobalId, Label, LocationId, LockId, NodeId, PassingId, ReturnId, Start,
     ThreadId, UpdateId,
 };
-use selvedge_base::{Id, Span};
+use selvedge_base::{Id, Place, Span};
 use selvedge_syntax::symbols::NameKind;
 
 /// How many results a procedure may have. Nothing in a text is as long as this number may be large.
@@ -43,6 +43,7 @@ pub(super) struct LabelAt {
     procedure: Reference,
     node: u32,
     span: Span,
+    place: Place,
 }
 
 impl Parser<'_> {
@@ -275,7 +276,8 @@ impl Parser<'_> {
         }
         let span = self.token().span;
         let node = self.number()?;
-        self.label_places.push(LabelAt { name, thread, procedure, node, span });
+        let place = self.optional_place()?;
+        self.label_places.push(LabelAt { name, thread, procedure, node, span, place });
         Ok(())
     }
 
@@ -354,10 +356,15 @@ impl Parser<'_> {
             let length = self.length()?;
             let (ty, initial) = self.type_and_initial()?;
             let place = self.optional_place()?;
+            let mut end = Place::NONE;
+            if self.word() == Some("until") {
+                self.at += 1;
+                end = self.optional_place()?;
+            }
             let first = frame.locals.next_id();
             for element in elements(&name, length) {
                 declare(&mut self.locals, &element, "local", &mut self.complaints)?;
-                frame.locals.push(Local { name: element.name, place, ty, initial });
+                frame.locals.push(Local { name: element.name, place, end, ty, initial });
             }
             if let Some(length) = length {
                 let array = Array { first: Variable::Local(first), length };
@@ -488,7 +495,7 @@ impl Parser<'_> {
         }
         for label in std::mem::take(&mut self.label_places) {
             if let Ok(node) = self.label_node(&label) {
-                self.program.labels.push(Label { name: label.name, node });
+                self.program.labels.push(Label { name: label.name, node, place: label.place });
             }
         }
     }

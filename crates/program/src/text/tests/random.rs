@@ -192,7 +192,8 @@ pub fn random_program(random: &mut Random) -> Program {
         for _ in 0..random.below(4) {
             let node = NodeId::from_index(random.below(program.nodes.len()));
             let index = random.below(2);
-            program.labels.push(Label { name: random.name(index), node });
+            let (name, place) = (random.name(index), random.place());
+            program.labels.push(Label { name, node, place });
         }
     }
     program
@@ -278,6 +279,7 @@ fn random_frame(random: &mut Random, enums: &IdVec<EnumId, Enum>) -> Frame {
     frame.parameters = random.below(count + 1);
     for at in 0..count {
         let (name, place) = (random.name(at), random.place());
+        let end = random.place();
         let ty = random_type(random, enums);
         let initial = match ty {
             Type::Bool | Type::Thread => [None, Some(0)][random.below(2)],
@@ -289,7 +291,7 @@ fn random_frame(random: &mut Random, enums: &IdVec<EnumId, Enum>) -> Frame {
         let first = frame.locals.next_id();
         for index in 0..length.unwrap_or(1) {
             let name = length.map_or_else(|| name.clone(), |_| element_name(&name, index));
-            frame.locals.push(Local { name, place, ty, initial });
+            frame.locals.push(Local { name, place, end, ty, initial });
         }
         if let Some(length) = length {
             let array = Array { first: Variable::Local(first), length };
