@@ -1,13 +1,15 @@
 //! # Idea
 //! The values of expressions along a run: its trace is executed again, and each expression is evaluated
 //! in the states before the first step and after each. Where the states that agree with the record differ
-//! about it, where a local does not exist, and where the evaluation fails, an expression has no value.
+//! about it, where a local does not exist or its block does not run, and where the evaluation fails, an expression has no value.
 
 use crate::execute::run_with;
 use crate::run::State;
 use crate::run::values::View;
-use selvedge_base::Budget;
-use selvedge_program::{Probe, ProbeExpr, ProbeLocal, Program, Trace, Valuation, Value};
+use selvedge_base::{Budget, Place};
+use selvedge_program::{
+    EdgeId, Local, Probe, ProbeExpr, ProbeLocal, Program, Successors, Trace, Valuation, Value,
+};
 
 /// The values of expressions along a trace of a program; none where a limit ends the execution.
 pub fn probe(
@@ -21,9 +23,11 @@ pub fn probe(
         .iter()
         .map(|one| Probe { sort: one.sort, ..Probe::absent(&one.text, steps) })
         .collect();
+    let successors = Successors::new(program);
     let mut see = |at: usize, states: &[State]| {
         for (probe, expression) in probes.iter_mut().zip(expressions) {
-            let mut values = states.iter().map(|state| value(program, state, expression));
+            let mut values =
+                states.iter().map(|state| value(program, &successors, state, expression));
             let first = values.next().flatten();
             probe.values[at] = first.filter(|_| values.all(|other| other == first));
         }
@@ -37,9 +41,15 @@ pub fn probe(
 }
 
 /// The value of an expression in a state, if it has one.
-fn value(program: &Program, state: &State, expression: &ProbeExpr) -> Option<i64> {
-    let locals: Option<Vec<Value>> =
-        expression.locals.iter().map(|local| local_value(program, state, local)).collect();
+fn value(
+    program: &Program,
+    successors: &Successors,
+    state: &State,
+    expression: &ProbeExpr,
+) -> Option<i64> {
+    let locals = expression.locals.iter();
+    let locals = locals.map(|local| local_value(program, successors, state, local));
+    let locals: Option<Vec<Value>> = locals.collect();
     let locals = Valuation(locals?);
     let thread = program.threads.ids().next()?;
     let view = View { globals: &state.globals, locals: &locals, thread, copy: 0 };
@@ -49,18 +59,39 @@ fn value(program: &Program, state: &State, expression: &ProbeExpr) -> Option<i64
     }
 }
 
-/// The value of a local in the innermost activation of its thread that has it.
-fn local_value(program: &Program, state: &State, local: &ProbeLocal) -> Option<Value> {
+/// The value of a local in the innermost activation of its thread that has it, where its block runs.
+fn local_value(
+    program: &Program,
+    successors: &Successors,
+    state: &State,
+    local: &ProbeLocal,
+) -> Option<Value> {
     let ProbeLocal { thread, name, sort } = local;
     if state.waits(*thread) {
         return None;
     }
     let stack = state.control.threads[*thread].stack.iter().rev();
     let activations = state.threads[*thread].activations.iter().rev();
-    stack.zip(activations).find_map(|(&node, activation)| {
-        let frame = &program.procedures[program.nodes[node]].frame;
-        let mut locals = frame.locals.iter_enumerated();
-        let (id, _) = locals.find(|(_, one)| one.name == *name && one.ty.sort() == *sort)?;
-        Some(activation.locals.get(id))
-    })
+    let mut called: Option<EdgeId> = None;
+    for (&node, activation) in stack.zip(activations) {
+        let procedure = &program.procedures[program.nodes[node]];
+        let mut locals = procedure.frame.locals.iter_enumerated();
+        let found = locals.find(|(_, one)| one.name == *name && one.ty.sort() == *sort);
+        if let Some((id, one)) = found {
+            let next = match called {
+                Some(call) => Some(program.edges[call].place),
+                None => successors.of(node).iter().map(|&edge| program.edges[edge].place).min(),
+            };
+            let runs = is_inside(one, next.unwrap_or(procedure.end));
+            return runs.then(|| activation.locals.get(id));
+        }
+        called = activation.call;
+    }
+    None
+}
+
+/// Whether the block of a local runs where the next step stands at a place.
+fn is_inside(local: &Local, next: Place) -> bool {
+    let is_known = |place: Place| place.line().is_some();
+    !is_known(local.end) || !is_known(next) || (local.place <= next && next < local.end)
 }
