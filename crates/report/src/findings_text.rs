@@ -217,7 +217,8 @@ fn unknown(out: &mut String, file: &CheckedFile, terminal: Terminal) {
     let number: usize = file.tallies.iter().map(|(_, tally)| tally.unknown).sum();
     let why = describe::open_reasons(file);
     let why: Vec<_> = why.iter().map(|why| visible(why)).collect();
-    let text = format!("{}: {}", count(number, "question"), why.join("; "));
+    let about = if number == 0 { String::new() } else { count(number, "question") + ": " };
+    let text = about + &why.join("; ");
     let text = fill(&text, terminal.width.saturating_sub(11));
     let _ = write!(out, "  {word}  {}", text.trim_start());
 }

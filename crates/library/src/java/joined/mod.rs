@@ -307,11 +307,12 @@ impl Joined {
         self.judge_without_question(kinds);
         let claim = self.claim(kinds);
         if !self.open.is_empty() {
-            // What was not understood may hide something of every kind.
+            // What was not understood may hide something of every kind, if anything was asked.
+            let asked = kinds.iter().any(|kind| self.questions(*kind) > 0);
             for kind in kinds {
                 let tally = self.tallies.entry(*kind).or_default();
-                tally.questions += 1;
-                tally.unknown += 1;
+                tally.questions += usize::from(asked);
+                tally.unknown += usize::from(asked);
             }
         }
         if self.cut {
