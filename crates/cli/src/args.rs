@@ -120,8 +120,9 @@ Examples:
 
 /// Verifies concurrent programs with recursion and locks.
 ///
-/// Selvedge reads a model of a concurrent program and decides whether the units of work in it are
-/// atomic. The answer is a proof for all executions, or an interleaving that breaks atomicity.
+/// Selvedge reads a model of a concurrent program, or a program in Java, and decides whether assertions can
+/// fail, threads can wait for each other for ever, accesses race, units of work are atomic and formulas hold.
+/// The answer is a proof for all executions, or an interleaving that shows the mistake.
 #[derive(Parser, Debug)]
 #[command(name = "selvedge", version, arg_required_else_help = true)]
 #[command(after_help = format!("{TOP_EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -255,7 +256,7 @@ pub enum Command {
         #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath, default_value = ".")]
         folder: PathBuf,
     },
-    /// Explains a rule, an access pattern or a diagnostic.
+    /// Explains a rule, an access pattern, a diagnostic or a word of a report.
     ///
     /// What it means, an example, and how to fix it; without a name, the list of what can be
     /// explained.
