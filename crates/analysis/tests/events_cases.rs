@@ -210,7 +210,7 @@ fn values_rule_races_out() {
     let Verdict::Unknown(why) = answer.verdict else { panic!("one state is too few") };
     let why = why.to_string();
     assert!(why.starts_with("only with other data"), "{why}");
-    assert!(why.ends_with("there are more than 1 states"), "{why}");
+    assert!(why.ends_with("there are more than 1 state"), "{why}");
 }
 
 /// An element with a computed index is accessed only if the index says so.

@@ -417,7 +417,7 @@ fn starts_that_were_cut_off_are_open() {
         let args = ["reach", "-", "--engine", engine, "--starts-per-site", "1"];
         let outcome = run_with_input(&args, model);
         assert_eq!(outcome.code, Some(3), "{engine}: {}", outcome.stdout);
-        assert!(outcome.stdout.contains("1 starts per site"), "{}", outcome.stdout);
+        assert!(outcome.stdout.contains("1 start per site"), "{}", outcome.stdout);
         let args = ["reach", "-", "--engine", engine, "--starts-per-site", "2"];
         assert_eq!(run_with_input(&args, model).code, Some(1), "{engine}");
     }

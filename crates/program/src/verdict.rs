@@ -243,7 +243,10 @@ impl fmt::Display for Unknown {
                      only hashes are kept is at most {probability:.1e}"
                 )
             }
-            Self::States { limit } => write!(f, "there are more than {limit} states"),
+            Self::States { limit } => {
+                let plural = if *limit == 1 { "" } else { "s" };
+                write!(f, "there are more than {limit} state{plural}")
+            }
             Self::OtherData(why) => {
                 f.write_str(
                     "only with other data: values were left out, and the run that was found does \
