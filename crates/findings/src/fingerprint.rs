@@ -3,7 +3,7 @@
 //! what in which procedure, not on which line.
 
 use crate::finding::FindingKind;
-use crate::reason::{condition, waits};
+use crate::reason::{condition, invariant, waits};
 use crate::walk::Walk;
 use selvedge_program::{FailureKind, Obstacle, Program, StepKind, Trace, TraceStep};
 
@@ -21,6 +21,12 @@ pub fn fingerprint(program: &Program, kind: FindingKind, trace: &Trace, subject:
             text += &describe(program, &walk, step);
         }
         walk.step(step);
+    }
+    // What the first state breaks.
+    if trace.steps.is_empty()
+        && let Some((_, condition)) = trace.fails.and_then(|kind| invariant(program, kind))
+    {
+        text.extend(["\n\tat first\t", &condition]);
     }
     // The order in which a cycle, a pair or the threads of a dead end are listed is no part of the identity.
     let next = trace.next.iter().map(|step| match step.waits_for {
@@ -55,6 +61,11 @@ fn procedure<'p>(program: &'p Program, walk: &Walk, step: &TraceStep) -> &'p str
 fn describe(program: &Program, walk: &Walk, step: &TraceStep) -> String {
     let procedure = procedure(program, walk, step);
     let what = match step.kind {
+        _ if let Some(kind) = step.fails
+            && let Some((_, condition)) = invariant(program, kind) =>
+        {
+            format!("{} {condition}", kind.word())
+        }
         _ if let Some(kind) = step.fails => match condition(program, step) {
             Some(condition) if kind == FailureKind::Assertion => format!("assert {condition}"),
             Some(condition) => format!("{} in assert {condition}", kind.word()),

@@ -5,6 +5,7 @@
 //! the shortest interleaving and the names of all questions that show it. What a run reaches is a
 //! finding of its own.
 
+use crate::ending::Ending;
 use crate::finding::{Finding, FindingKind};
 use crate::fingerprint::fingerprint;
 use crate::reason;
@@ -70,7 +71,7 @@ pub fn group(program: &Program, answers: &[Answer], subject: &str) -> Vec<Group>
             }
             other => {
                 let Some(kind) = kind(other) else { continue };
-                let mut places = places(kind, trace);
+                let mut places = places(program, kind, question, trace);
                 places.sort_unstable();
                 others.entry((kind, trace.fails, places)).or_default().push((question, trace));
             }
@@ -99,10 +100,11 @@ fn kind(question: &Question) -> Option<FindingKind> {
 }
 
 /// Where to look: at the steps that meet, at those that an automaton follows, at those that no thread of a
-/// dead end can take, at the last one.
-fn places(kind: FindingKind, trace: &Trace) -> Vec<Place> {
+/// dead end can take, at the end of the run.
+fn places(program: &Program, kind: FindingKind, question: &Question, trace: &Trace) -> Vec<Place> {
     if kind.is_reached() && kind != FindingKind::Stuck {
-        return trace.steps.last().map(|step| step.place).into_iter().collect();
+        let place = Ending::new(program, question, trace).place;
+        return Some(place).filter(|&place| place != Place::NONE).into_iter().collect();
     }
     let marked = trace.steps.iter().filter(|step| step.matched.is_some());
     trace.next.iter().chain(marked).map(|step| step.place).collect()
@@ -172,7 +174,8 @@ fn one_of(
     let mut threads = question.threads();
     if kind.is_reached() {
         let steps = || trace.steps.iter().chain(&trace.next);
-        let moves = |&id: &ThreadId| steps().any(|step| step.thread == id);
+        let last = Ending::new(program, question, trace).thread;
+        let moves = |&id: &ThreadId| Some(id) == last || steps().any(|step| step.thread == id);
         threads = program.threads.ids().filter(moves).collect();
     }
     let finding = Finding {
@@ -181,7 +184,7 @@ fn one_of(
         threads,
         locations,
         locks,
-        places: places(kind, trace),
+        places: places(program, kind, question, trace),
         reason: match (kind, question) {
             (FindingKind::Race | FindingKind::Deadlock, _) => {
                 reason::moment(program, question, trace)

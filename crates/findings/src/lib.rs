@@ -5,7 +5,7 @@
 //! ([`reason`]) and an identity that survives changes of unrelated lines
 //! ([`fingerprint`](mod@fingerprint)). [`fix`] and [`wrap`](mod@wrap) change the program so that a
 //! finding may be gone; whether it is, somebody with an engine says. [`walk`] is what a reader of a
-//! trace keeps in mind, [`stack`] where threads stand when they conflict, [`cause`] what several findings have
+//! trace keeps in mind, [`stack`] where threads stand when they conflict, [`ending`] where a run ends, [`cause`] what several findings have
 //! in common, [`outcome`] what became of all questions about a program, ranked and counted.
 //!
 //! Where to start reading: [`finding`], then [`group`](mod@group).
@@ -45,6 +45,7 @@
 //! ```
 
 pub mod cause;
+pub mod ending;
 pub mod finding;
 pub mod fingerprint;
 pub mod fix;
@@ -56,6 +57,7 @@ pub mod walk;
 pub mod wrap;
 
 pub use cause::{AccessTable, Cause, CausePair, Change, Conflict, ConflictStep, by_cause};
+pub use ending::Ending;
 pub use finding::{Confirmation, Edit, Finding, FindingKind, Fix, Hold};
 pub use group::{Group, group};
 pub use outcome::{Checked, CheckedFile, Tally, findings};

@@ -4,12 +4,15 @@
 //! same result. What is reached is a mistake because somebody says so; the sentence says what it is.
 
 use crate::finding::FindingKind;
+use selvedge_base::{Id as _, Place};
 use selvedge_program::expression::{Atom, Readers, shown};
 use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
-    Access, AccessKind, Action, EdgeId, FailureKind, Obstacle, PatternQuestion, Program, Question,
-    Resource, StepKind, ThreadId, Trace, TraceStep, UnitRole, Wait,
+    Access, AccessKind, Action, Annotation, EdgeId, Expr, FailureKind, GlobalId, Obstacle,
+    PatternQuestion, ProcedureId, Program, Question, Resource, StepKind, ThreadId, Trace,
+    TraceStep, UnitRole, Update, Variable, Wait,
 };
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 /// Why a pattern is a mistake.
@@ -232,28 +235,82 @@ pub fn reached(program: &Program, kind: FindingKind, trace: &Trace, subject: &st
             format!("An execution drives the property `{subject}` to its last state")
         }
         _ => {
-            let text = failure(trace.fails.unwrap_or(FailureKind::Assertion));
+            let kind = trace.fails.unwrap_or(FailureKind::Assertion);
+            let text = failure(program, trace);
             let text = text[..1].to_uppercase() + &text[1..];
             match trace.steps.last().and_then(|step| condition(program, step)) {
-                Some(condition) => format!("{text}: `{condition}`"),
-                None => text,
+                Some(condition)
+                    if kind != FailureKind::Annotation && kind.invariant().is_none() =>
+                {
+                    format!("{text}: `{condition}`")
+                }
+                _ => text,
             }
         }
     }
 }
 
 /// How a run fails, as a sentence without its full stop.
-pub fn failure(kind: FailureKind) -> &'static str {
-    match kind {
+pub fn failure(program: &Program, trace: &Trace) -> String {
+    let kind = trace.fails.unwrap_or(FailureKind::Assertion);
+    let text = match kind {
         FailureKind::Assertion => "an assertion fails",
-        FailureKind::Invariant => "an invariant is broken",
+        FailureKind::Invariant(_) => "an invariant is broken",
         FailureKind::Range => "a value is out of range",
         FailureKind::Index => "an index is outside its array",
         FailureKind::Division => "a step divides by zero",
         FailureKind::Release => "a thread releases a lock that it does not hold",
         FailureKind::Monitor => "a thread waits or notifies without holding the lock",
         FailureKind::Annotation => "an access breaks an annotation",
+    };
+    let annotated = || trace.steps.last().and_then(|step| annotation(program, step));
+    match kind {
+        FailureKind::Annotation if let Some(what) = annotated() => format!("{text}: {what}"),
+        _ if let Some((_, condition)) = invariant(program, kind) => {
+            format!("{text}: `{condition}`")
+        }
+        _ => text.to_owned(),
     }
+}
+
+/// The annotation of the global that a step accesses, if that is one only: "`x` is guarded by `l`".
+fn annotation(program: &Program, step: &TraceStep) -> Option<String> {
+    let edge = &program.edges[step.step.edge()?];
+    let mut touched: BTreeSet<GlobalId> = BTreeSet::new();
+    let mut visit = |variable: Variable, _: bool| match variable {
+        Variable::Global(id) if program.globals[id].annotation.is_some() => {
+            touched.insert(id);
+        }
+        _ => {}
+    };
+    if let Action::Assert(condition) = edge.action {
+        program.conditions[condition].variables(&mut visit);
+    }
+    if let Some(update) = edge.update.map(|id| &program.updates[id]) {
+        update.guard.iter().for_each(|guard| guard.variables(&mut visit));
+        for (target, value) in &update.assignments {
+            visit(*target, false);
+            value.variables(&mut visit);
+        }
+    }
+    let mut touched = touched.into_iter();
+    let (Some(id), None) = (touched.next(), touched.next()) else { return None };
+    let global = &program.globals[id];
+    let protection = match global.annotation? {
+        Annotation::GuardedBy(lock) => format!("guarded by `{}`", program.locks[lock].name),
+        Annotation::ExclusiveWhen(condition) => {
+            let owner = ProcedureId::from_index(0);
+            format!("exclusive when `{}`", text(program, owner, &program.conditions[condition]))
+        }
+    };
+    Some(format!("`{}` is {protection}", global.name))
+}
+
+/// The invariant that a failure breaks: where it stands, and its condition.
+pub fn invariant(program: &Program, kind: FailureKind) -> Option<(Place, String)> {
+    let invariant = program.invariants.get(kind.invariant()?)?;
+    let condition = &program.conditions[invariant.condition];
+    Some((invariant.place, text(program, ProcedureId::from_index(0), condition)))
 }
 
 /// Up to so many threads of a dead end are named in a sentence.
@@ -301,27 +358,79 @@ pub fn waits(program: &Program, obstacle: Obstacle, quoted: &dyn Fn(&str) -> Str
         Obstacle::Start(other) => format!("waits for the start of {}", thread(other)),
         Obstacle::Unstarted(other) => format!("cannot start {} a second time", thread(other)),
         Obstacle::Condition(edge) => match guard(program, edge) {
-            Some(condition) => format!("waits until {} holds", quoted(&condition)),
+            Some(Guard::State(number)) => format!("waits until the shared state is {number}"),
+            Some(Guard::Own(condition)) => {
+                format!("cannot go on: {} is false", quoted(&condition))
+            }
+            Some(Guard::Shared(condition)) => format!("waits until {} holds", quoted(&condition)),
             None => "waits for other values".to_owned(),
         },
-        Obstacle::Nothing => "has no next step".to_owned(),
+        Obstacle::Constraint(edge) => match constraint(program, edge) {
+            Some(condition) => format!("waits until {} allows its step", quoted(&condition)),
+            None => "waits for other values".to_owned(),
+        },
+        Obstacle::Enforced(id) => {
+            let procedure = &program.procedures[id];
+            let condition = procedure.frame.enforced.map(|one| &program.conditions[one]);
+            let condition = condition.map_or_else(String::new, |one| text(program, id, one));
+            let enforced = quoted(&condition);
+            format!("waits until {enforced} holds, which {} enforces", quoted(&procedure.name))
+        }
+        Obstacle::Nothing => "has no step behind this, whatever others do".to_owned(),
     }
 }
 
 /// The condition under which an edge can be taken.
-pub fn guard(program: &Program, edge: EdgeId) -> Option<String> {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Guard {
+    /// The shared state of pushdown systems has this number.
+    State(u64),
+    /// A condition that reads shared variables.
+    Shared(String),
+    /// A condition that no other thread can change.
+    Own(String),
+}
+
+impl Guard {
+    /// The condition as a text.
+    pub fn text(self) -> String {
+        match self {
+            Self::State(number) => format!("the shared state is {number}"),
+            Self::Shared(text) | Self::Own(text) => text,
+        }
+    }
+}
+
+/// The condition under which an edge can be taken.
+pub fn guard(program: &Program, edge: EdgeId) -> Option<Guard> {
     let edge = &program.edges[edge];
     let guard = program.updates[edge.update?].guard.as_ref()?;
-    let owner = program.nodes[edge.source];
+    let tested = Update { guard: Some(guard.clone()), ..Update::default() };
+    if let Some((_, number)) = program.constant_numeral(&tested) {
+        return Some(Guard::State(number));
+    }
+    let mut shared = false;
+    guard.variables(&mut |variable, _| shared |= matches!(variable, Variable::Global(_)));
+    let text = text(program, program.nodes[edge.source], guard);
+    Some(if shared { Guard::Shared(text) } else { Guard::Own(text) })
+}
+
+/// The constraint of an edge between the values before and after.
+pub fn constraint(program: &Program, edge: EdgeId) -> Option<String> {
+    let edge = &program.edges[edge];
+    let constraint = program.updates[edge.update?].constraint.as_ref()?;
+    Some(text(program, program.nodes[edge.source], constraint))
+}
+
+/// An expression of a procedure as a text.
+fn text(program: &Program, owner: ProcedureId, expr: &Expr) -> String {
     let names = |atom: Atom, f: &mut fmt::Formatter<'_>| program.write_atom(owner, atom, f);
-    Some(shown(guard, Readers::All, &names).to_string())
+    shown(expr, Readers::All, &names).to_string()
 }
 
 /// The condition that a step asserts.
 pub fn condition(program: &Program, step: &TraceStep) -> Option<String> {
     let edge = &program.edges[step.step.edge()?];
     let Action::Assert(condition) = edge.action else { return None };
-    let owner = program.nodes[edge.source];
-    let names = |atom: Atom, f: &mut fmt::Formatter<'_>| program.write_atom(owner, atom, f);
-    Some(shown(&program.conditions[condition], Readers::All, &names).to_string())
+    Some(text(program, program.nodes[edge.source], &program.conditions[condition]))
 }

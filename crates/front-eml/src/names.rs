@@ -14,7 +14,7 @@ use crate::resolved::{Expr, Indexed};
 use crate::token::quote;
 use selvedge_base::{Diagnostic, Id, Place, Span};
 use selvedge_program::copies::MOST_COPIES;
-use selvedge_program::{EnumId, Literal, Type, Value};
+use selvedge_program::{EnumId, Literal, MOST_INVARIANTS, Type, Value};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::nearest;
 use std::collections::{HashMap, HashSet};
@@ -462,6 +462,12 @@ impl<'a> Declaring<'_, 'a, '_> {
             let mut checker = self.checker(Context::Invariant);
             let condition = checker.sorted(&invariant.condition, selvedge_program::Sort::Bool);
             self.names.invariants.extend(condition.map(|one| (invariant.place, one)));
+        }
+        if let Some(first) = self.file.invariants.get(MOST_INVARIANTS) {
+            let message = format!("a program has at most {MOST_INVARIANTS} invariants");
+            let span = first.condition.span;
+            let diagnostic = Diagnostic::error("too-many-invariants", message, span, "too many");
+            self.complaints.push(diagnostic.with_help("join conditions with `&&`"));
         }
     }
 

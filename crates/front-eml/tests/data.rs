@@ -330,7 +330,7 @@ fn steps_fail_as_they_should() {
     assert_eq!(fails("", "release(l);"), [FailureKind::Release]);
     assert_eq!(fails("", "wait(l);"), [FailureKind::Monitor]);
     assert_eq!(fails("", "acquire(l); notify(l); release(l);"), []);
-    assert_eq!(fails("invariant (x < 2);", "x = 1; x = 2;"), [FailureKind::Invariant]);
+    assert_eq!(fails("invariant (x < 2);", "x = 1; x = 2;"), [FailureKind::Invariant(0)]);
     assert_eq!(fails("int 0..3 : g guarded by l;", "g = 1;"), [FailureKind::Annotation]);
     assert_eq!(fails("int 0..3 : g guarded by l;", "synchronized(l) { g = 1; }"), []);
     // The right operand is not evaluated where the left one decides.

@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn every_word_of_a_report_is_explained() {
         let failures = std::iter::successors(Some(FailureKind::Assertion), |kind| match kind {
-            FailureKind::Assertion => Some(FailureKind::Invariant),
-            FailureKind::Invariant => Some(FailureKind::Range),
+            FailureKind::Assertion => Some(FailureKind::Invariant(0)),
+            FailureKind::Invariant(_) => Some(FailureKind::Range),
             FailureKind::Range => Some(FailureKind::Index),
             FailureKind::Index => Some(FailureKind::Division),
             FailureKind::Division => Some(FailureKind::Release),

@@ -220,7 +220,8 @@ impl<'d> Places<'d> {
         }
         let steps = finding.trace.steps.iter().chain(&finding.trace.next).rev();
         let mut own = steps.filter(|step| {
-            (step.thread, step.place, step.matched) == (remark.thread, remark.place, remark.matched)
+            (Some(step.thread), step.place, step.matched)
+                == (remark.thread, remark.place, remark.matched)
         });
         let edge = own.next()?.step.edge()?;
         self.program?.edges.get(edge)?;

@@ -230,8 +230,8 @@ pub struct Invariant {
 pub enum FailureKind {
     /// An asserted condition can be false.
     Assertion,
-    /// An invariant is broken.
-    Invariant,
+    /// The invariant at this position among those of the program is broken.
+    Invariant(u8),
     /// A number is out of the range of the variable that it goes to, or out of 64 bits.
     Range,
     /// An array has no such element.
@@ -247,10 +247,10 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Every kind, in ascending order.
+    /// Every kind, in ascending order; of the invariants the first one.
     pub const ALL: [Self; 8] = [
         Self::Assertion,
-        Self::Invariant,
+        Self::Invariant(0),
         Self::Range,
         Self::Index,
         Self::Division,
@@ -263,7 +263,7 @@ impl FailureKind {
     pub fn word(self) -> &'static str {
         match self {
             Self::Assertion => "assertion",
-            Self::Invariant => "invariant",
+            Self::Invariant(_) => "invariant",
             Self::Range => "range",
             Self::Index => "index",
             Self::Division => "division",
@@ -273,15 +273,54 @@ impl FailureKind {
         }
     }
 
-    /// The kind with this word.
+    /// The kind with this word; the first invariant.
     pub fn by_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
+
+    /// The kind that the invariant at this position has.
+    pub fn of_invariant(position: usize) -> Self {
+        Self::Invariant(position.min(MOST_INVARIANTS - 1) as u8)
+    }
+
+    /// The position of the invariant that is broken.
+    pub fn invariant(self) -> Option<usize> {
+        match self {
+            Self::Invariant(position) => Some(position.into()),
+            _ => None,
+        }
+    }
+
+    /// The number of the kind, in ascending order.
+    pub fn number(self) -> usize {
+        let behind = |at: usize| MOST_INVARIANTS + at;
+        match self {
+            Self::Assertion => 0,
+            Self::Invariant(position) => 1 + usize::from(position),
+            Self::Range => behind(1),
+            Self::Index => behind(2),
+            Self::Division => behind(3),
+            Self::Release => behind(4),
+            Self::Monitor => behind(5),
+            Self::Annotation => behind(6),
+        }
+    }
+
+    /// The kind with this number.
+    pub fn by_number(number: usize) -> Option<Self> {
+        if (1..=MOST_INVARIANTS).contains(&number) {
+            return Some(Self::of_invariant(number - 1));
+        }
+        Self::ALL.into_iter().find(|kind| kind.number() == number)
+    }
 }
 
-/// A set of kinds of failure.
+/// How many invariants a program has at most.
+pub const MOST_INVARIANTS: usize = 120;
+
+/// A set of kinds of failure, as a set of their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct FailureKinds(u8);
+pub struct FailureKinds(u128);
 
 impl FailureKinds {
     /// The set without a kind.
@@ -310,13 +349,18 @@ impl FailureKinds {
 
     /// The kinds in ascending order.
     pub fn iter(self) -> impl Iterator<Item = FailureKind> {
-        FailureKind::ALL.into_iter().filter(move |&kind| self.contains(kind))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let number = rest.trailing_zeros() as usize;
+            rest &= rest.wrapping_sub(1);
+            FailureKind::by_number(number)
+        })
     }
 }
 
 impl From<FailureKind> for FailureKinds {
     fn from(kind: FailureKind) -> Self {
-        Self(1 << kind as u8)
+        Self(1 << kind.number())
     }
 }
 

@@ -23,6 +23,7 @@ pub mod ipa;
 pub mod lock_order;
 pub mod model;
 pub mod moment;
+mod numeral;
 mod own;
 pub mod pattern;
 pub mod probe;
@@ -44,8 +45,8 @@ pub use answer::{Answer, Statistics};
 pub use chain::{Chain, ChainLink, ChainWindow, StepCondition};
 pub use data::{
     Annotation, Array, Enum, Expr, FailureKind, FailureKinds, Frame, Global, Invariant, Literal,
-    Local, NamedArray, Numeral, Operator, Passing, Sort, Type, Update, Valuation, Value, Variable,
-    thread_value,
+    Local, MOST_INVARIANTS, NamedArray, Numeral, Operator, Passing, Sort, Type, Update, Valuation,
+    Value, Variable, thread_value,
 };
 pub use engine::{Decision, Engine, Explored, Refined, States};
 pub use event::{Event, Observable};

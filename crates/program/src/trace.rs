@@ -113,6 +113,10 @@ pub enum Obstacle {
     Start(ThreadId),
     /// The condition of an edge.
     Condition(EdgeId),
+    /// The constraint of an edge between the values before and after.
+    Constraint(EdgeId),
+    /// The condition that a procedure enforces.
+    Enforced(ProcedureId),
     /// The program has no step from here on, whatever others do.
     Nothing,
 }

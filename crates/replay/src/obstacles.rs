@@ -12,8 +12,10 @@
 
 use crate::run::{Refusal, State};
 use crate::step::StepError;
+use selvedge_base::Place;
 use selvedge_program::{
-    Action, EdgeId, Move, Obstacle, Program, StepKind, Successors, ThreadId, TraceStep, Variable,
+    Action, EdgeId, Move, NodeId, Obstacle, Program, StepKind, Successors, ThreadId, TraceStep,
+    Variable,
 };
 use std::ops::ControlFlow;
 
@@ -58,14 +60,23 @@ pub(crate) fn obstacles(program: &Program, state: &State) -> Vec<TraceStep> {
         }
         if steps.len() == first {
             let main = program.threads[thread].main;
-            let procedure = state.top(thread).map_or(main, |top| program.nodes[top]);
-            let place = program.procedures[procedure].end;
+            let place = match state.top(thread) {
+                Some(top) => before(program, top),
+                None => program.procedures[main].end,
+            };
             let waits_for = Some(Obstacle::Nothing);
             let step = TraceStep::plain(thread, Move::Return, StepKind::Step, place);
             steps.push(TraceStep { waits_for, ..step });
         }
     }
     steps
+}
+
+/// Where the last statement before a node stands; the beginning of its procedure, if none does.
+fn before(program: &Program, node: NodeId) -> Place {
+    let edges = program.edges.iter().filter(|edge| edge.target == node);
+    let last = edges.map(|edge| edge.place).max();
+    last.unwrap_or(program.procedures[program.nodes[node]].place)
 }
 
 /// Whether the condition of an edge reads a variable that other threads see.
@@ -82,6 +93,10 @@ fn depends_on_others(program: &Program, edge: EdgeId) -> bool {
 fn blocked(program: &Program, thread: ThreadId, edge: EdgeId, refusal: Refusal) -> TraceStep {
     let waits_for = match refusal {
         Refusal::Guard => Obstacle::Condition(edge),
+        Refusal::Constraint => Obstacle::Constraint(edge),
+        Refusal::EnforcedBefore(procedure) | Refusal::EnforcedAfter(procedure) => {
+            Obstacle::Enforced(procedure)
+        }
         Refusal::Control(error) => match error {
             StepError::Blocked(lock, owner) => Obstacle::Lock(lock, owner),
             StepError::NotNotified(lock) => Obstacle::Notification(lock),

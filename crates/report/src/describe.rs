@@ -153,7 +153,7 @@ pub fn proved(kind: FindingKind) -> &'static str {
         FindingKind::Assertion => "no assertion ever fails",
         FindingKind::Label => "no thread ever reaches the label",
         FindingKind::State => "the state is never reached",
-        FindingKind::Stuck => "some thread can always move until all have ended",
+        FindingKind::Stuck => "some thread can always move until all that were started have ended",
         FindingKind::Temporal => "every formula holds",
         FindingKind::Property => "no execution drives the property to its last state",
     }

@@ -32,7 +32,7 @@ use crate::places::PlaceFields;
 use crate::probes::ProbeFields;
 use crate::replay_json::Replay;
 use selvedge_base::{Diagnostic, LineIndex, Place};
-use selvedge_findings::reason::guard;
+use selvedge_findings::reason::{constraint, guard};
 use selvedge_program::{
     ChannelId, LockId, Obstacle, Program, Question, Refined, Statistics, ThreadId, Trace,
     TraceReceiver, TraceStep, Units,
@@ -270,7 +270,13 @@ impl<'a> ObstacleFields<'a> {
             Obstacle::End(other) => ("end", Some(thread(other).into())),
             Obstacle::Start(other) => ("start", Some(thread(other).into())),
             Obstacle::Unstarted(other) => ("unstarted", Some(thread(other).into())),
-            Obstacle::Condition(edge) => ("condition", guard(program, edge).map(Cow::Owned)),
+            Obstacle::Condition(edge) => {
+                ("condition", guard(program, edge).map(|guard| guard.text().into()))
+            }
+            Obstacle::Constraint(edge) => ("constraint", constraint(program, edge).map(Cow::Owned)),
+            Obstacle::Enforced(procedure) => {
+                ("enforced", Some(program.procedures[procedure].name.as_str().into()))
+            }
             Obstacle::Nothing => ("nothing", None),
         };
         let holder = match obstacle {

@@ -8,10 +8,11 @@
 
 use crate::describe::{pending_sentence, sentence};
 use crate::diagnostic::{Source, quote};
+use crate::escape::visible;
 use crate::interleaving::run;
 use crate::terminal::Terminal;
 use selvedge_base::{FileId, Place, SourceLabel, Span};
-use selvedge_findings::{CheckedFile, Finding, FindingKind};
+use selvedge_findings::{CheckedFile, Ending, Finding, FindingKind};
 use selvedge_program::{Program, StepKind, ThreadId, TraceStep};
 
 /// A place with what happens there.
@@ -19,8 +20,8 @@ use selvedge_program::{Program, StepKind, ThreadId, TraceStep};
 pub struct Remark {
     /// The place.
     pub place: Place,
-    /// Who acts there.
-    pub thread: ThreadId,
+    /// Who acts there, if somebody does.
+    pub thread: Option<ThreadId>,
     /// Which access of the pattern it is, from 1.
     pub matched: Option<u32>,
     /// What happens, in one sentence without a full stop. Names are escaped for the screen.
@@ -29,7 +30,7 @@ pub struct Remark {
 
 /// The conflicting places of a finding, in the order of the interleaving: the accesses of a pattern or a
 /// property, the two accesses of a race, the acquisitions of a deadlock (taken, then waited for, by
-/// thread), the steps that no thread of a dead end can take, the last step of a run.
+/// thread), the steps that no thread of a dead end can take, the end of a run.
 pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
     let pending = |step: &TraceStep| remark(step, pending_sentence(step, program));
     match finding.kind {
@@ -37,6 +38,11 @@ pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
         FindingKind::Property => {
             let marked = finding.trace.steps.iter().filter(|step| step.matched.is_some());
             marked.map(|step| remark(step, sentence(step.thread, step.kind, program))).collect()
+        }
+        FindingKind::Assertion | FindingKind::Label
+            if let Some(said) = at_end(finding, program) =>
+        {
+            vec![said]
         }
         FindingKind::Assertion
         | FindingKind::Label
@@ -66,8 +72,22 @@ pub fn remarks(finding: &Finding, program: &Program) -> Vec<Remark> {
     }
 }
 
+/// The end of a run, if its last step is not what to look at: a label, an invariant that the first state
+/// breaks.
+fn at_end(finding: &Finding, program: &Program) -> Option<Remark> {
+    let Ending { place, thread } = Ending::new(program, &finding.question, &finding.trace);
+    if finding.kind != FindingKind::Label && !finding.trace.steps.is_empty() {
+        return None;
+    }
+    let text = match thread {
+        Some(thread) => format!("{} is here", visible(&program.threads[thread].name)),
+        None => "the first state breaks this".to_owned(),
+    };
+    (place != Place::NONE).then_some(Remark { place, thread, matched: None, text })
+}
+
 fn remark(step: &TraceStep, text: String) -> Remark {
-    Remark { place: step.place, thread: step.thread, matched: step.matched, text }
+    Remark { place: step.place, thread: Some(step.thread), matched: step.matched, text }
 }
 
 /// The accesses of a pattern; those of the other thread lie "in between" if the broken unit still

@@ -12,6 +12,7 @@
 //! | `steps[]` | thread, edge (null for a return; with whoever takes part), number of the access or null, changed variables |
 //! | `fails` | whether the last step fails |
 //! | `failure` | how it fails; without it, the smallest kind in which the step can fail counts |
+//! | `invariant` | of an invariant that is broken the position among those of the program, from 0; without it, any |
 //! | `spurious_wakeups` | true if threads wake without a notification although the text does not say so |
 //! | `starts_per_site` | how many threads a start site starts, where it could start more |
 //! | `added_units` | which units of work were added to those of the text |
@@ -45,6 +46,8 @@ pub struct Replay {
     /// How the last step fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invariant: Option<usize>,
     /// How many steps come before those that are repeated for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repeats: Option<usize>,
@@ -169,6 +172,7 @@ impl Replay {
             steps: trace.steps.iter().map(step).collect(),
             fails: trace.fails.is_some(),
             failure: trace.fails.map(|kind| kind.word().to_owned()),
+            invariant: trace.fails.and_then(FailureKind::invariant),
             repeats: trace.repeats,
             spurious_wakeups: program.spurious_wakeups,
             starts_per_site: program.starts_per_site,
@@ -317,11 +321,16 @@ impl Replay {
                 locals: stack.last().cloned().unwrap_or_default(),
             });
         }
-        let failure = match &self.failure {
-            None => None,
-            Some(word) => {
+        let failure = match (&self.failure, self.invariant) {
+            (None, _) => None,
+            (Some(word), number) => {
                 let kind = FailureKind::by_word(word);
-                Some(kind.ok_or_else(|| format!("{word:?} is no kind of failure"))?)
+                let kind = kind.ok_or_else(|| format!("{word:?} is no kind of failure"))?;
+                match (kind, number) {
+                    (FailureKind::Invariant(_), None) => None,
+                    (FailureKind::Invariant(_), Some(at)) => Some(FailureKind::of_invariant(at)),
+                    _ => Some(kind),
+                }
             }
         };
         Ok(Witness {

@@ -73,7 +73,7 @@ pub fn object(program: &Program, edge: &Edge) -> Option<String> {
     match edge.action {
         Action::Skip => {
             let update = &program.updates[edge.update?];
-            if let Some(numeral) = constant_numeral(program, update) {
+            if let Some(numeral) = program.constant_numeral(update) {
                 return Some(numeral.0.name.clone());
             }
             let owner = program.nodes[edge.source];
@@ -261,7 +261,7 @@ fn update(
     update: &Update,
     definitions: Option<&Definitions>,
 ) -> String {
-    if let Some((numeral, value)) = constant_numeral(program, update) {
+    if let Some((numeral, value)) = program.constant_numeral(update) {
         let sets = !update.assignments.is_empty();
         let (word, sign) = if sets { ("", ":=") } else { ("assume ", "=") };
         return format!("{word}{} {sign} {value}", numeral.name);
@@ -285,57 +285,6 @@ fn update(
         text += &expr(constraint);
     }
     text
-}
-
-/// The numeral that an update sets to a constant, and to which: its bits are assigned constants, or
-/// tested by the guard and kept, and nothing else happens.
-fn constant_numeral<'p>(program: &'p Program, update: &Update) -> Option<(&'p Numeral, u64)> {
-    if update.constraint.is_some() {
-        return None;
-    }
-    let mut tested = Vec::new();
-    if let Some(guard) = &update.guard {
-        literals(guard, &mut tested)?;
-    }
-    let of = |global: GlobalId| program.numerals.iter().find(|one| one.bits.contains(&global));
-    let numeral = of(tested.first()?.0)?;
-    if numeral.bits.len() > 64 || tested.iter().any(|(global, _)| !numeral.bits.contains(global)) {
-        return None;
-    }
-    let mut assigned = Vec::new();
-    for (target, value) in &update.assignments {
-        match (target, value) {
-            (Variable::Global(global), Expr::Constant(Literal::Bool(value)))
-                if numeral.bits.contains(global) =>
-            {
-                assigned.push((*global, *value));
-            }
-            _ => return None,
-        }
-    }
-    let mut number = 0;
-    for (at, bit) in numeral.bits.iter().enumerate() {
-        let known = assigned.iter().chain(&tested).find(|(global, _)| global == bit);
-        number |= u64::from(known?.1) << at;
-    }
-    Some((numeral, number))
-}
-
-/// The globals and values that a conjunction asks for; `None` if it is no conjunction of such.
-fn literals(expr: &Expr, found: &mut Vec<(GlobalId, bool)>) -> Option<()> {
-    match expr {
-        Expr::Current(Variable::Global(global)) => found.push((*global, true)),
-        Expr::Not(inner) => match **inner {
-            Expr::Current(Variable::Global(global)) => found.push((global, false)),
-            _ => return None,
-        },
-        Expr::Binary(Operator::And, left, right) => {
-            literals(left, found)?;
-            literals(right, found)?;
-        }
-        _ => return None,
-    }
-    Some(())
 }
 
 /// An expression of a procedure.

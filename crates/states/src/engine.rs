@@ -356,8 +356,9 @@ fn assertions(
             add(AssertionVerdict { place, kind, verdict });
         }
     }
-    let place = program.invariants.first().map_or(Place::NONE, |one| one.place);
     for (kind, verdict) in failing(FailingSite::AtFirst) {
+        let invariant = kind.invariant().and_then(|at| program.invariants.get(at));
+        let place = invariant.map_or(Place::NONE, |one| one.place);
         add(AssertionVerdict { place, kind, verdict });
     }
     all

@@ -334,7 +334,8 @@ impl StepRelation<'_, '_> {
                 return Err(Halt::without_value(broken));
             }
         }
-        let cells = self.cells(attempt, edge, update, offer)?;
+        let mut denied = false;
+        let cells = self.cells(attempt, edge, update, &mut denied, offer)?;
         self.check_reads(attempt, &cells, offer);
         let mut outcomes = 1u64;
         for (_, values) in &cells {
@@ -355,6 +356,9 @@ impl StepRelation<'_, '_> {
                     offer.outcomes.push(vec![(*step, next)]);
                 }
             }
+        }
+        if denied {
+            offer.outcomes.clear();
         }
         Ok(())
     }
@@ -435,11 +439,11 @@ impl StepRelation<'_, '_> {
     /// How a state is wrong before any step.
     pub fn wrong_at_first(&self, state: &State) -> FailureKinds {
         let program = self.code.program;
-        let kinds = program.invariants.iter().map(|one| {
+        let kinds = program.invariants.iter().enumerate().map(|(at, one)| {
             let thread = ThreadId::from_index(0);
             let view = Variables { locals: &[], thread, globals: &state.globals, copy: 0 };
             let value = view.evaluate(&program.conditions[one.condition], &mut Vec::new());
-            value.broken(FailureKind::Invariant)
+            value.broken(FailureKind::of_invariant(at))
         });
         kinds.fold(FailureKinds::NONE, FailureKinds::union)
     }

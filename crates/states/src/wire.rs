@@ -95,7 +95,7 @@ impl<'w> WordReader<'w> {
             1 => FailingSite::Edge(Id::from_index(self.number(program.edges.len())?)),
             _ => FailingSite::Return(Id::from_index(self.number(program.nodes.len())?)),
         };
-        let kind = FailureKind::ALL.get(self.number(FailureKind::ALL.len())?).copied()?;
+        let kind = FailureKind::by_number(usize::try_from(self.next()?).ok()?)?;
         Some((site, kind))
     }
 
@@ -138,8 +138,7 @@ pub(crate) fn write_failure(words: &mut Vec<u64>, (site, kind): FailureKey) {
         FailingSite::Edge(edge) => words.extend([1, edge.index() as u64]),
         FailingSite::Return(exit) => words.extend([2, exit.index() as u64]),
     }
-    let number = FailureKind::ALL.iter().position(|one| *one == kind).unwrap_or_default();
-    words.push(number as u64);
+    words.push(kind.number() as u64);
 }
 
 /// A slice behind its length.

@@ -132,11 +132,9 @@ impl Attempt<'_> {
         let mut written = Vec::new();
         let owner = program.nodes[edge.source];
         for (target, value) in update.iter().flat_map(|update| &update.assignments) {
-            // A step can fail in several ways, so the value is looked at, too.
-            let allowed = self.write(*target, &mut written);
+            self.write(*target, &mut written);
             let values = self.read(value)?;
             self.held(owner, *target, &values)?;
-            allowed?;
         }
         let passing = edge.passing.map(|id| &program.passings[id]);
         match edge.action {
@@ -158,7 +156,7 @@ impl Attempt<'_> {
                     let values = self.read(value)?;
                     let values = fit(program, results[at], &values)?;
                     if let (Some(&Some(target)), Some(call)) = (targets.get(at), call) {
-                        self.write(target, &mut written)?;
+                        self.write(target, &mut written);
                         self.held(program.nodes[call.source], target, &values)?;
                     }
                 }
@@ -187,12 +185,13 @@ impl Attempt<'_> {
         Some(())
     }
 
-    fn write(&mut self, target: Variable, written: &mut Vec<GlobalId>) -> Option<()> {
+    /// Notes a write. A step can fail in several ways, so what it writes is looked at whether or not the
+    /// write is allowed.
+    fn write(&mut self, target: Variable, written: &mut Vec<GlobalId>) {
         if let Variable::Global(cell) = target {
-            self.access(cell, true)?;
+            self.note(cell, true);
             written.push(cell);
         }
-        Some(())
     }
 
     /// Whether a variable of a procedure can hold one of these values.

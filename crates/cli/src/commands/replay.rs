@@ -11,11 +11,13 @@ use crate::watchdog::{Limits, Watch};
 use selvedge_findings::reason;
 use selvedge_library::replay::{self, Replayed, replays, starts_per_site};
 use selvedge_program::copies::idle_starts;
-use selvedge_program::{FailureKind, Move, Question, Target, TraceStep};
-use selvedge_replay::{Simulation, SimulationEnd, execute, simulate};
+use selvedge_program::{Action, Move, Program, Question, Target, Witness};
+use selvedge_replay::{Simulation, SimulationEnd, execute, replay as replayed, simulate};
+use selvedge_report::escape::visible;
 use selvedge_report::interleaving::run;
 use selvedge_report::{Detail, describe, wrap_lines};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -64,8 +66,8 @@ pub fn replay(args: &ReplayArgs, output: Output) -> Result<Exit, Exit> {
         let _ = match replayed {
             Replayed::Holds(question, mut trace) => {
                 let asked = match (&question, trace.fails) {
-                    (Question::Reach(Target::Assertion), Some(kind)) => {
-                        reason::failure(kind).to_owned()
+                    (Question::Reach(Target::Assertion), Some(_)) => {
+                        reason::failure(program, &trace)
                     }
                     _ => describe::asked(&question, program),
                 };
@@ -107,26 +109,35 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     let model = input::data_model(&args.input.files, reading, output, watch.budget())?;
     let program = &selvedge_analysis::instance(model.program, &[], args.copies.copies).program;
     let Simulation { witness, end } = simulate(program, args.seed, args.steps, watch.budget());
-    // A run that the replayer does not execute is a bug of ours.
     let shows = shows::of(&args.show.show, program, output)?;
-    let mut trace = execute(program, &witness).map_err(|error| {
+    let idle = idle_starts(program);
+    let is_idle = |step: &Move| matches!(step, Move::Edge(edge) if idle.contains(edge));
+    let has_idle = witness.steps.iter().any(|one| is_idle(&one.step));
+    // The replay of a dead end says what its threads wait for. A run that the replayer does not execute
+    // is a bug of ours.
+    let executed = match end {
+        SimulationEnd::Stuck if !has_idle => replayed(program, &Question::Stuck, &witness),
+        _ => execute(program, &witness),
+    };
+    let mut trace = executed.map_err(|error| {
         output.complain(&format!("internal error: a random run does not replay: {error}"));
         Exit::Internal
     })?;
     shows.evaluate(program, &mut trace, watch.budget());
     let detail = if args.verbose { Detail::Everything } else { Detail::Events };
     let mut text = run::render(&trace, program, detail, output.stdout());
-    let idle = idle_starts(program);
-    let is_idle = |step: &TraceStep| matches!(step.step, Move::Edge(edge) if idle.contains(&edge));
     let how = match &end {
-        SimulationEnd::Ended | SimulationEnd::Stuck if trace.steps.iter().any(is_idle) => {
-            "no thread can move but copies beyond --copies that were started".to_owned()
+        SimulationEnd::Ended | SimulationEnd::Stuck if has_idle => {
+            let copies = args.copies.copies;
+            format!(
+                "no thread can move; more copies of {} were started than the {copies} of --copies, \
+                 and those are not followed",
+                idle_processes(program, &witness).join(", ")
+            )
         }
         SimulationEnd::Ended => "every thread that was started has ended".to_owned(),
         SimulationEnd::Stuck => "a dead end: no thread can move".to_owned(),
-        SimulationEnd::Failed => {
-            reason::failure(trace.fails.unwrap_or(FailureKind::Assertion)).to_owned()
-        }
+        SimulationEnd::Failed => reason::failure(program, &trace),
         SimulationEnd::Steps => "more steps are possible with --steps".to_owned(),
         SimulationEnd::Open(why) => why.to_string(),
     };
@@ -139,4 +150,27 @@ pub fn run_simulation(args: &SimulateArgs, output: Output) -> Result<Exit, Exit>
     text.push_str(&wrap_lines(&summary, output.stdout().width));
     output.print(&text)?;
     Ok(if matches!(end, SimulationEnd::Open(_)) { Exit::Unknown } else { Exit::Success })
+}
+
+/// The processes of which a run starts copies that never move.
+fn idle_processes(program: &Program, witness: &Witness) -> Vec<String> {
+    let idle = idle_starts(program);
+    let taken = witness.steps.iter().filter_map(|step| step.step.edge());
+    let mut names = BTreeSet::new();
+    for edge in taken.filter(|edge| idle.contains(edge)).map(|edge| &program.edges[edge]) {
+        let same = program.edges.iter().filter(|one| {
+            (one.source, one.target, one.place) == (edge.source, edge.target, edge.place)
+        });
+        names.extend(same.filter_map(|one| {
+            match one.action {
+                Action::Start(thread) => program.threads[thread]
+                    .name
+                    .split('[')
+                    .next()
+                    .map(|name| visible(name).into_owned()),
+                _ => None,
+            }
+        }));
+    }
+    names.into_iter().collect()
 }

@@ -4,7 +4,8 @@
 
 use super::Validator;
 use crate::data::{
-    Annotation, Array, Expr, Local, NamedArray, Operator, Sort, Type, Value, Variable, element_name,
+    Annotation, Array, Expr, Local, MOST_INVARIANTS, NamedArray, Operator, Sort, Type, Value,
+    Variable, element_name,
 };
 use crate::model::{ConditionId, Copies, LocalId, Procedure};
 use crate::own::{owner, owner_in};
@@ -79,6 +80,10 @@ impl Validator<'_> {
                 }
                 Some(Annotation::GuardedBy(_)) | None => {}
             }
+        }
+        if let Some(first) = program.invariants.get(MOST_INVARIANTS) {
+            let message = format!("a program has at most {MOST_INVARIANTS} invariants");
+            self.breach(first.place, message);
         }
         for invariant in &program.invariants {
             self.about_globals(invariant.place, invariant.condition, "an invariant");

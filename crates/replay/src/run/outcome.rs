@@ -136,8 +136,11 @@ impl State {
     /// How a state can be wrong before any step: an invariant is broken.
     pub fn fails_at_first(&self, program: &Program) -> FailureKinds {
         let view = self.about_globals(program, ThreadId::from_index(0));
-        let conditions = program.invariants.iter().map(|one| &program.conditions[one.condition]);
-        let kinds = conditions.map(|one| broken(&view.values(one), FailureKind::Invariant));
+        let invariants = program.invariants.iter().enumerate();
+        let kinds = invariants.map(|(at, one)| {
+            let condition = &program.conditions[one.condition];
+            broken(&view.values(condition), FailureKind::of_invariant(at))
+        });
         kinds.fold(FailureKinds::NONE, FailureKinds::union)
     }
 
@@ -253,9 +256,20 @@ impl State {
         let (globals, threads) = (self.globals.clone(), self.threads.clone());
         let mut next = Self { control, globals, threads };
         next.act(thread, &evaluation, edge)?;
-        let cells = self.cells(program, thread, &evaluation, edge, kind)?;
-        let combinations =
-            Combinations { program, thread, step, kind, evaluation, update, cells, after, limits };
+        let mut denied = None;
+        let cells = self.cells(program, thread, &evaluation, edge, kind, &mut denied)?;
+        let combinations = Combinations {
+            program,
+            thread,
+            step,
+            kind,
+            evaluation,
+            update,
+            cells,
+            denied,
+            after,
+            limits,
+        };
         combinations.visit(next, visit).map(|()| kind)
     }
 
@@ -360,7 +374,8 @@ impl State {
         Ok(())
     }
 
-    /// What gets a value, and which values it can get (2, 3, 5).
+    /// What gets a value, and which values it can get (2, 3, 5). What an annotation says against a write
+    /// is `denied`: such a step can fail otherwise, too.
     fn cells(
         &self,
         program: &Program,
@@ -368,15 +383,14 @@ impl State {
         evaluation: &Evaluation<'_>,
         edge: Option<&Edge>,
         kind: StepKind,
+        denied: &mut Option<Refusal>,
     ) -> Result<Vec<(Cell, Choices)>, Refusal> {
         let mut cells = Vec::new();
         let (running, _, _) = self.running(program, thread).expect("the thread moves");
         for (target, value) in update_of(program, edge).iter().flat_map(|one| &one.assignments) {
-            // Both are evaluated: a step may fail in several ways.
-            let allowed = evaluation.allows([*target]);
-            let choices = evaluation.stored(value, type_of(program, running, *target));
-            allowed?;
-            cells.push((Cell::Updated(*target), choices?));
+            *denied = denied.take().or(evaluation.allows([*target]).err());
+            let choices = evaluation.stored(value, type_of(program, running, *target))?;
+            cells.push((Cell::Updated(*target), choices));
         }
         // The locals of an activation that opens: arguments first, then what they start with.
         let opened = |procedure: ProcedureId| {
@@ -418,11 +432,9 @@ impl State {
                         None => any_of(program, ty),
                     };
                     if let (Some(&Some(target)), Some(caller)) = (targets.get(at), caller) {
-                        let allowed = evaluation.allows([target]);
+                        *denied = denied.take().or(evaluation.allows([target]).err());
                         let ty = type_of(program, caller, target);
-                        let choices = evaluation.moved(choices, ty);
-                        allowed?;
-                        cells.push((Cell::Result(target), choices?));
+                        cells.push((Cell::Result(target), evaluation.moved(choices, ty)?));
                     }
                 }
             }

@@ -11,6 +11,7 @@ use crate::causes::{confirmed, pairs};
 use crate::describe::count;
 use crate::places::{first_place, located, other_file, short};
 use crate::probes;
+use crate::quotes::remarks;
 use crate::statement;
 use selvedge_base::{FileId, Place};
 use selvedge_findings::{CheckedFile, Finding};
@@ -85,7 +86,11 @@ pub fn article(html: &mut Html, numbered: Numbered<'_>) {
         html.line_break();
         html.leaf("h3", &[("class", "sr")], "Interleaving");
         at_first(html, finding, &file.program);
-        diagram(html, finding, file, at);
+        if finding.trace.steps.is_empty() && finding.trace.next.is_empty() {
+            without_steps(html, numbered);
+        } else {
+            diagram(html, finding, file, at);
+        }
         shapes(html, finding, &shape);
     });
     html.line_break();
@@ -195,6 +200,20 @@ fn at_first(html: &mut Html, finding: &Finding, program: &Program) {
         if !probes.is_empty() {
             html.text(if shown.is_empty() { "" } else { "; " });
             html.leaf("code", &[("class", "probes")], probes::joined(&probes));
+        }
+    });
+}
+
+/// A run without a step: what its first state shows, and where.
+fn without_steps(html: &mut Html, Numbered { finding, file, at }: Numbered<'_>) {
+    html.element("p", &[("class", "first")], |html| {
+        html.text("The first state shows it, before any step.");
+        for remark in remarks(finding, &file.program) {
+            html.text(" ");
+            at.link(html, "at", remark.place, |html| {
+                html.text(located(&file.file, remark.place, &file.program));
+            });
+            html.text(format!(": {}.", remark.text));
         }
     });
 }

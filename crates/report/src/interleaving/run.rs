@@ -55,6 +55,9 @@ pub fn render(trace: &Trace, program: &Program, detail: Detail, terminal: Termin
     let mut rows = rows(trace, program, detail);
     rows.extend(pending_rows(trace, program));
     let first = probes::first_line(trace, program, terminal.width);
+    if rows.is_empty() && !trace.steps.is_empty() {
+        return first + "  (no step accesses anything that is shown; `--verbose` shows all)\n";
+    }
     if rows.is_empty() {
         return first + "  (no step: the first state shows it)\n";
     }

@@ -7,10 +7,10 @@
 //! | `question` | `kind` is `assertions`, `label`, `state`, `deadlocks` or `states`; `text` is the label or the state |
 //! | `bound` | `{"rounds": K}` or `{"contexts": K}`: explored up to there, or where the violation shows up |
 //! | `k` | with `cpds`: of each component that is approximated, how many of its actions are known |
-//! | `failure` | how the run fails: `kind` is `assertion`, `invariant`, `range`, `index`, `division`, `release`, `monitor` or `annotation`; and where |
+//! | `failure` | how the run fails: `kind` is `assertion`, `invariant`, `range`, `index`, `division`, `release`, `monitor` or `annotation`; the condition of a broken `invariant`; and where |
 //! | `reduction` | with `transactions`: how much was left out, as `--reduction` names it |
 //! | `searched` | with `transactions` and `unknown`: how many `states` were stored, how many of them are still in the `queue`, and the `depth` in transactions |
-//! | `assertions` | with `transactions` and the question `assertions`: every assertion, and every other failure that was found, with `line`, `column`, `kind` (as in `failure`), `verdict`, if that is unknown `reason`, and for a violation that is not the one of the report `initial`, `witness` and `replay` of a run to it |
+//! | `assertions` | with `transactions` and the question `assertions`: every assertion, and every other failure that was found, with `line`, `column`, `kind` and `invariant` (as in `failure`), `verdict`, if that is unknown `reason`, and for a violation that is not the one of the report `initial`, `witness` and `replay` of a run to it |
 //! | `protection` | with `--show-locks`: for each variable `variable` (`a[*]` for all elements of an array), `kind` (`lock`, `thread`, `read-only`, `pairwise`, `exclusive` for an annotation, `none`), `by` (the locks, or the thread), `proved`, `broken_by` (for every other lock the first access without it: `lock`, `thread`, `access`, `line`, `column`, `held`), and for `none` the two accesses of the `clash` |
 //! | `why` | with `--why`: `variable`, the `access` that leaves it without protection (or null), `initial` and `witness` of the run at whose end its thread is about to make it |
 //! | `complete` | whether no larger bound reaches anything new |
@@ -40,6 +40,7 @@ use crate::probes::ProbeFields;
 use crate::replay_json::Replay;
 use crate::statement::{self, ShownValue};
 use selvedge_base::Place;
+use selvedge_findings::{Ending, reason};
 use selvedge_program::witness::rounds;
 use selvedge_program::{
     Action, AssertionVerdict, FailureKind, Program, Question, Sharing, States, Trace, Verdict,
@@ -80,7 +81,8 @@ pub(super) fn write(
         field(out, "k", json(&RefinedFields(refined))?)?;
     }
     if let Some((trace, kind)) = trace.and_then(|trace| Some((trace, trace.fails?))) {
-        field(out, "failure", json(&FailureFields::new(trace, kind, program))?)?;
+        let question = &answers.answers[0].question;
+        field(out, "failure", json(&FailureFields::new(question, trace, kind, program))?)?;
     }
     if let Some(searched) = answers.answers.first().and_then(|answer| answer.searched.as_ref()) {
         field(out, "reduction", json(searched.reduction)?)?;
@@ -162,14 +164,17 @@ pub(super) fn write(
 #[derive(Serialize)]
 struct FailureFields<'a> {
     kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invariant: Option<String>,
     #[serde(flatten)]
     place: PlaceFields<'a>,
 }
 
 impl<'a> FailureFields<'a> {
-    fn new(trace: &Trace, kind: FailureKind, program: &'a Program) -> Self {
-        let place = trace.steps.last().map_or(Place::NONE, |step| step.place);
-        Self { kind: kind.word(), place: PlaceFields::new(place, program) }
+    fn new(question: &Question, trace: &Trace, kind: FailureKind, program: &'a Program) -> Self {
+        let invariant = reason::invariant(program, kind).map(|(_, condition)| condition);
+        let place = Ending::new(program, question, trace).place;
+        Self { kind: kind.word(), invariant, place: PlaceFields::new(place, program) }
     }
 }
 
@@ -179,6 +184,8 @@ struct AssertionFields<'a> {
     #[serde(flatten)]
     place: PlaceFields<'a>,
     kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invariant: Option<String>,
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -220,6 +227,7 @@ impl<'a> AssertionFields<'a> {
         Self {
             place: PlaceFields::new(one.place, program),
             kind: one.kind.word(),
+            invariant: reason::invariant(program, one.kind).map(|(_, condition)| condition),
             verdict: one.verdict.word(),
             reason,
             run,

@@ -44,7 +44,7 @@ use log::{
 };
 use rules::rules;
 use selvedge_base::{LineIndex, Place};
-use selvedge_findings::{CheckedFile, Edit, Finding, FindingKind, Fix};
+use selvedge_findings::{CheckedFile, Edit, Ending, Finding, FindingKind, Fix};
 use selvedge_program::{LockId, ThreadId};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -232,8 +232,11 @@ impl<'a> Reporter<'a, '_> {
         let remarks = remarks(finding, program);
         // The first place is where to look; the remarks tell the story in its order.
         let mut location = Location::new(self.physical(first_place(finding)));
-        let last = finding.trace.steps.last().filter(|_| finding.kind.is_reached());
-        let thread = last.map(|step| step.thread).or(finding.threads.first().copied());
+        let last = finding
+            .kind
+            .is_reached()
+            .then(|| Ending::new(program, &finding.question, &finding.trace).thread);
+        let thread = last.flatten().or(finding.threads.first().copied());
         location.logical_locations =
             thread.map(|thread| self.logical(thread)).into_iter().collect();
         let mut related: Vec<Location<'a>> =
@@ -321,7 +324,8 @@ impl<'a> Reporter<'a, '_> {
     fn related(self, remark: &Remark) -> Location<'a> {
         let mut location = Location::new(self.physical(remark.place));
         location.message = Some(Message::new(format!("{}.", remark.text)));
-        location.logical_locations = vec![self.logical(remark.thread)];
+        location.logical_locations =
+            remark.thread.map(|thread| self.logical(thread)).into_iter().collect();
         location
     }
 

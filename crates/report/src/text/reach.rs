@@ -11,8 +11,8 @@ use crate::places::{located, other_file};
 use crate::statement;
 use crate::terminal::{Terminal, Tone};
 use selvedge_base::Place;
-use selvedge_findings::reason;
-use selvedge_program::{FailureKind, Measure, Proof, States, Trace, Unknown, Verdict};
+use selvedge_findings::{Ending, reason};
+use selvedge_program::{Measure, Proof, States, Trace, Unknown, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -64,16 +64,17 @@ fn violation(
 ) {
     let word = terminal.paint(Tone::Bad, "violation");
     let what = match sought {
-        Sought::Assertions => {
-            reason::failure(trace.fails.unwrap_or(FailureKind::Assertion)).to_owned()
-        }
+        Sought::Assertions => visible(&reason::failure(answers.program, trace)).into_owned(),
         Sought::Label(label) => format!("label {} is reached", visible(label)),
         Sought::State(state) => format!("state {} is reached", visible(state)),
         Sought::Deadlocks => "dead end: no thread can move".to_owned(),
         Sought::States => "a state is reached".to_owned(),
     };
     let waiting = trace.next.iter().find(|step| step.waits_for.is_some());
-    let last = waiting.or(trace.steps.last()).map_or(Place::NONE, |step| step.place);
+    let last = match waiting {
+        Some(step) => step.place,
+        None => Ending::new(answers.program, &answers.answers[0].question, trace).place,
+    };
     let at = located(answers.source.name, last, answers.program);
     let bounds = format!(
         "{} in {}",
@@ -297,7 +298,8 @@ fn uncovered(
         out.push_str(&fill(&claim, terminal.width));
     }
     if let (Some(starts), false) = (about.starts_per_site, matches!(why, Unknown::Starts(_))) {
-        let claim = format!("Not covered: more than {starts} starts at one site.");
+        let claim =
+            format!("Not covered: more than {} at one site.", number(starts.into(), "start"));
         out.push_str(&fill(&claim, terminal.width));
     }
 }

@@ -15,12 +15,14 @@ use selvedge_program::{
 };
 
 impl StepRelation<'_, '_> {
-    /// What gets a value in a step, and which.
+    /// What gets a value in a step, and which. A write that an annotation does not allow is `denied`, and
+    /// noted as a failure; what it would break besides is another one.
     pub(super) fn cells(
         &self,
         attempt: &Attempt<'_>,
         edge: Option<&Edge>,
         update: Option<&Update>,
+        denied: &mut bool,
         offer: &mut Offer,
     ) -> Attempted<Vec<(Cell, Choices)>> {
         let program = self.code.program;
@@ -30,9 +32,8 @@ impl StepRelation<'_, '_> {
         let (running, procedure) = procedure_of(program, top.node);
         let mut cells = Vec::new();
         for (target, value) in update.iter().flat_map(|update| &update.assignments) {
-            let written = self.written(attempt, *target, offer);
-            let stored = self.stored(attempt, value, self.ty(running, *target), offer);
-            let choices = both(written, stored)?;
+            *denied |= !self.written(attempt, *target, offer)?;
+            let choices = self.stored(attempt, value, self.ty(running, *target), offer)?;
             cells.push((Cell::Updated(*target), choices));
         }
         let passing = edge.and_then(|edge| edge.passing).map(|id| &program.passings[id]);
@@ -63,9 +64,9 @@ impl StepRelation<'_, '_> {
                         None => self.any(ty),
                     };
                     if let (Some(&Some(target)), Some(caller)) = (targets.get(at), caller) {
-                        let written = self.written(attempt, target, offer);
+                        *denied |= !self.written(attempt, target, offer)?;
                         let ty = self.ty(caller, target);
-                        let choices = both(written, self.moved(attempt, &choices, ty, offer))?;
+                        let choices = self.moved(attempt, &choices, ty, offer)?;
                         cells.push((Cell::Result(target), choices));
                     }
                 }
@@ -75,10 +76,20 @@ impl StepRelation<'_, '_> {
         Ok(cells)
     }
 
-    fn written(&self, attempt: &Attempt<'_>, target: Variable, offer: &mut Offer) -> Attempted<()> {
-        match target {
-            Variable::Global(cell) => self.access(attempt, cell, true, offer),
-            Variable::Local(_) => Ok(()),
+    /// Whether a target may be written; what is said against it is noted.
+    fn written(
+        &self,
+        attempt: &Attempt<'_>,
+        target: Variable,
+        offer: &mut Offer,
+    ) -> Attempted<bool> {
+        let Variable::Global(cell) = target else { return Ok(true) };
+        match self.access(attempt, cell, true, offer) {
+            Err(Halt::Fails(kinds)) => {
+                offer.note(kinds, attempt.site, attempt.step);
+                Ok(false)
+            }
+            other => other.map(|()| true),
         }
     }
 
@@ -263,7 +274,7 @@ impl StepRelation<'_, '_> {
         offer: &mut Offer,
     ) {
         let held = attempt.held;
-        for condition in self.checked(cells) {
+        for (_, condition) in self.checked(cells) {
             condition.variables(&mut |variable, _| {
                 if let Variable::Global(cell) = variable {
                     offer.accesses.push(CellAccess { cell, write: false, held });
@@ -272,26 +283,29 @@ impl StepRelation<'_, '_> {
         }
     }
 
-    /// The invariants and predicates that a step which writes these cells has to check.
-    fn checked(&self, cells: &[(Cell, Choices)]) -> Vec<&Expr> {
+    /// The invariants, with their positions, and the predicates that a step which writes these cells has to
+    /// check.
+    fn checked(&self, cells: &[(Cell, Choices)]) -> Vec<(Option<usize>, &Expr)> {
         let program = self.code.program;
         let written: Vec<GlobalId> = cells.iter().filter_map(|(cell, _)| cell.global()).collect();
         if written.is_empty() {
             return Vec::new();
         }
-        let invariants = program.invariants.iter().map(|one| one.condition);
+        let invariants = program.invariants.iter().enumerate();
+        let invariants = invariants.map(|(at, one)| (Some(at), one.condition));
         let predicates = program.globals.iter().filter_map(|one| match one.annotation {
-            Some(Annotation::ExclusiveWhen(id)) => Some(id),
+            Some(Annotation::ExclusiveWhen(id)) => Some((None, id)),
             _ => None,
         });
-        let speaks = |condition: &&Expr| {
+        let speaks = |condition: &Expr| {
             let mut speaks = false;
             condition.variables(&mut |variable, _| {
                 speaks |= written.iter().any(|&one| variable == Variable::Global(one));
             });
             speaks
         };
-        invariants.chain(predicates).map(|id| &program.conditions[id]).filter(speaks).collect()
+        let all = invariants.chain(predicates).map(|(at, id)| (at, &program.conditions[id]));
+        all.filter(|(_, condition)| speaks(condition)).collect()
     }
 
     /// How a step breaks an invariant or a predicate.
@@ -305,14 +319,10 @@ impl StepRelation<'_, '_> {
         let program = self.code.program;
         let mut fails = FailureKinds::NONE;
         let about = |state, thread| Variables { locals: &[], ..self.view(state, thread) };
-        for condition in self.checked(cells) {
-            let is_invariant = program
-                .invariants
-                .iter()
-                .any(|one| std::ptr::eq(&raw const program.conditions[one.condition], condition));
-            if is_invariant {
+        for (invariant, condition) in self.checked(cells) {
+            if let Some(at) = invariant {
                 let value = about(after, thread).evaluate(condition, &mut Vec::new());
-                fails = fails.union(value.broken(FailureKind::Invariant));
+                fails = fails.union(value.broken(FailureKind::of_invariant(at)));
                 continue;
             }
             let mut exclusive = 0;
@@ -385,14 +395,5 @@ fn assign(state: &mut State, thread: ThreadId, target: Variable, value: Value) {
             let top = state.thread_mut(thread).stack.last_mut();
             top.expect("a thread with locals has an activation").locals[index(id)] = value;
         }
-    }
-}
-
-/// What two parts of a step come to: a step that fails in one part may fail in the other, too.
-fn both<T>(first: Attempted<()>, second: Attempted<T>) -> Attempted<T> {
-    match (first, second) {
-        (Err(Halt::Fails(one)), Err(Halt::Fails(other))) => Err(Halt::Fails(one.union(other))),
-        (Ok(()), second) | (_, second @ Err(Halt::Unknown(_))) => second,
-        (Err(halt), _) => Err(halt),
     }
 }

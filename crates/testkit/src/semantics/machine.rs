@@ -894,17 +894,16 @@ impl<'s> Machine<'s> {
             (Ok(value), Type::Modulo(modulus)) => value.rem_euclid(modulus),
             (Ok(value), _) => value,
         };
-        if !self.may_access(&before, thread, cell) {
+        let fits = words.is_empty();
+        let allowed = self.may_access(&before, thread, cell);
+        if fits {
+            next.globals[cell] = value as i32;
+        }
+        if !allowed || fits && self.predicate_broken(&before, next, thread, variable) {
             words.push(FailureWord::Annotation);
         }
-        if words.is_empty() {
-            next.globals[cell] = value as i32;
-            if self.predicate_broken(&before, next, thread, variable) {
-                words.push(FailureWord::Annotation);
-            }
-            if !self.broken_invariants(next, &[cell]).is_empty() {
-                words.push(FailureWord::Invariant);
-            }
+        if fits && !self.broken_invariants(next, &[cell]).is_empty() {
+            words.push(FailureWord::Invariant);
         }
         let next = std::mem::replace(next, before);
         if words.is_empty() {

@@ -81,6 +81,8 @@ pub(super) struct Combinations<'s> {
     pub(super) evaluation: Evaluation<'s>,
     pub(super) update: Option<&'s Update>,
     pub(super) cells: Vec<(Cell, Choices)>,
+    /// Why no outcome is one: an annotation does not allow a write.
+    pub(super) denied: Option<Refusal>,
     /// The procedure on top after the step.
     pub(super) after: Option<ProcedureId>,
     pub(super) limits: Limits<'s>,
@@ -225,6 +227,9 @@ impl Combinations<'_> {
             })
             .collect();
         self.evaluation.keeps(&state, &written)?;
+        if let Some(refusal) = &self.denied {
+            return Err(*refusal);
+        }
         self.check_unassigned(&state)?;
         Ok(state)
     }

@@ -184,11 +184,11 @@ impl Evaluation<'_> {
         };
         let me = self.view.thread;
         let mut fails = FailureKinds::NONE;
-        for invariant in &program.invariants {
+        for (at, invariant) in program.invariants.iter().enumerate() {
             let condition = &program.conditions[invariant.condition];
             if speaks_of_written(condition) {
                 let values = next.about_globals(program, me).values(condition);
-                fails = fails.union(broken(&values, FailureKind::Invariant));
+                fails = fails.union(broken(&values, FailureKind::of_invariant(at)));
             }
         }
         for global in &program.globals {
