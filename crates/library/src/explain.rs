@@ -5,6 +5,7 @@
 //! are near or have it for a part.
 
 use selvedge_findings::FindingKind;
+use selvedge_report::describe::kind_name;
 use selvedge_report::explain::{Topic, topics};
 use selvedge_syntax::nearest::distance;
 
@@ -62,6 +63,10 @@ fn canonical(name: &str) -> String {
 /// of a report.
 fn general(word: &str) -> String {
     let is_number = |text: &str| text.parse::<u32>().is_ok();
+    let said = |kind: &FindingKind| kind_name(*kind).replace(' ', "-") == word;
+    if let Some(kind) = FindingKind::ALL.into_iter().find(said) {
+        return kind.rule().to_owned();
+    }
     let topic = match word.split_once('-') {
         Some(("cycle", count)) if is_number(count) => "cycle-n",
         Some(("rounds", count)) if is_number(count) => "rounds-n",
@@ -73,6 +78,10 @@ fn general(word: &str) -> String {
             "the-limit-on-work-was-reached" => "max-work",
             "the-run-was-interrupted" => "interrupted",
             "vacuously" => "vacuous",
+            "proved-safe" => "safe",
+            "context" => "contexts",
+            "round" => "rounds",
+            "right" | "left" | "both" | "pre" | "post" => "mover",
             "nothing-is-shared-between-threads" => "nothing-shared",
             kind => return format!("{kind}-failure"),
         },
@@ -86,7 +95,8 @@ mod tests {
     use crate::java::DEMOTIONS;
     use selvedge_analysis::EngineKind;
     use selvedge_base::StopReason;
-    use selvedge_program::FailureKind;
+    use selvedge_logic::Fragment;
+    use selvedge_program::{FailureKind, Proof};
     use selvedge_report::describe::NOTHING_SHARED;
 
     #[test]
@@ -149,13 +159,18 @@ mod tests {
         words.extend(stops.map(|reason| reason.to_string()));
         words.extend(EngineKind::ALL.map(|engine| engine.declaration().name.to_owned()));
         words.extend(FindingKind::ALL.map(|kind| kind.rule().to_owned()));
+        words.extend(FindingKind::ALL.map(|kind| kind_name(kind).to_owned()));
+        let fragments = [Fragment::Chains, Fragment::Safety, Fragment::CoSafety, Fragment::General];
+        words.extend(fragments.map(|fragment| fragment.word().to_owned()));
+        words.extend([Proof::Fixpoint, Proof::Generators].map(|proof| proof.word().to_owned()));
         words.push(NOTHING_SHARED.to_owned());
         words.extend(DEMOTIONS.map(str::to_owned));
         words.extend((1..=7).map(|rank| format!("rank {rank}")));
         words.extend((1..=8).map(|assumption| format!("A{assumption}")));
-        for word in ["safe", "violation", "unknown", "holds", "fails", "vacuously"] {
-            words.push(word.to_owned());
-        }
+        let others = "safe; violation; unknown; holds; fails; vacuously; refused; not asked; left out; \
+                      proved safe; transaction; context; round; right; left; both; pre; post; at first; \
+                      at the end; pairwise; read-only; exclusive; not reproducible";
+        words.extend(others.split("; ").map(str::to_owned));
         let unknown: Vec<&String> = words.iter().filter(|word| find(word).is_err()).collect();
         assert!(unknown.is_empty(), "{unknown:?}");
     }
