@@ -340,7 +340,7 @@ pub fn conflict_steps(program: &Program, finding: &Finding) -> (Vec<ConflictStep
         if step.matched.is_some() {
             found.extend(note(&walk, step));
         }
-        walk.step(step);
+        walk.step(program, step);
     }
     found.extend(finding.trace.next.iter().filter_map(|step| note(&walk, step)));
     (found, unit_thread.and_then(|thread| units.remove(&thread)))

@@ -20,7 +20,7 @@ pub fn fingerprint(program: &Program, kind: FindingKind, trace: &Trace, subject:
         if step.matched.is_some() || step.fails.is_some() {
             text += &describe(program, &walk, step);
         }
-        walk.step(step);
+        walk.step(program, step);
     }
     // What the first state breaks.
     if trace.steps.is_empty()

@@ -221,7 +221,7 @@ fn around_blocks(program: &Program, finding: &Finding) -> Vec<Candidate> {
     let successors = Successors::new(program);
     let mut walk = Walk::new(program);
     for step in &finding.trace.steps {
-        walk.step(step);
+        walk.step(program, step);
     }
     let mut candidates = Vec::new();
     for (at, step) in finding.trace.next.iter().enumerate() {
@@ -284,7 +284,7 @@ fn usable_locks(
         if step.matched.is_some() {
             count(&walk, step);
         }
-        walk.step(step);
+        walk.step(program, step);
     }
     for step in &finding.trace.next {
         count(&walk, step);

@@ -214,7 +214,7 @@ pub fn unit_places(program: &Program, trace: &Trace) -> BTreeMap<ThreadId, Place
             let unit = walk.threads[step.thread].unit;
             places.entry(step.thread).or_insert(unit.unwrap_or(step.place));
         }
-        walk.step(step);
+        walk.step(program, step);
     }
     places
 }

@@ -10,7 +10,7 @@ use selvedge_program::pattern::PatternVariable;
 use selvedge_program::{
     Access, AccessKind, Action, Annotation, EdgeId, Expr, FailureKind, GlobalId, Obstacle,
     PatternQuestion, ProcedureId, Program, Question, Resource, StepKind, ThreadId, Trace,
-    TraceStep, UnitRole, Update, Variable, Wait,
+    TraceStep, UnitRole, Update, Variable, Wait, WaitSetId,
 };
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -99,7 +99,8 @@ pub fn opened(program: &Program, trace: &Trace) -> String {
         let first = own.iter().position(|step| marked(step)).unwrap_or(0);
         let last = own.iter().rposition(|step| marked(step)).unwrap_or(0);
         for step in &own[first..last] {
-            let StepKind::Wait(lock) = step.kind else { continue };
+            let StepKind::Wait(set) = step.kind else { continue };
+            let lock = program.wait_sets[set].lock;
             let (thread, lock) = (&program.threads[thread].name, &program.locks[lock].name);
             _ = write!(text, "; {thread} gives up `{lock}` within its unit of work, at `wait`");
             if let Some(at) = program.located(step.place) {
@@ -337,6 +338,17 @@ fn dead_end(program: &Program, trace: &Trace) -> String {
     format!("No thread can move: {}", parts.join("; "))
 }
 
+/// "`l`", or "`notFull` of `l`" for a condition that is not the default one of its lock.
+fn quoted_wait_set(program: &Program, set: WaitSetId, quoted: &dyn Fn(&str) -> String) -> String {
+    let set = &program.wait_sets[set];
+    let lock = &program.locks[set.lock].name;
+    if set.name == *lock {
+        quoted(lock)
+    } else {
+        format!("{} of {}", quoted(&set.name), quoted(lock))
+    }
+}
+
 /// What a thread does that cannot take its next step: "waits for `l`, held by T2". `quoted` writes a name or
 /// a condition.
 pub fn waits(program: &Program, obstacle: Obstacle, quoted: &dyn Fn(&str) -> String) -> String {
@@ -345,8 +357,9 @@ pub fn waits(program: &Program, obstacle: Obstacle, quoted: &dyn Fn(&str) -> Str
         Obstacle::Lock(lock, owner) => {
             format!("waits for {}, held by {}", quoted(&program.locks[lock].name), thread(owner))
         }
-        Obstacle::Notification(lock) => {
-            format!("waits for a notification about {}", quoted(&program.locks[lock].name))
+        Obstacle::Notification(set) => {
+            let set = quoted_wait_set(program, set, quoted);
+            format!("waits for a notification about {set}")
         }
         Obstacle::Receiver(channel) => {
             format!("waits for a receiver of {}", quoted(&program.channels[channel].name))

@@ -32,16 +32,18 @@ impl Walk {
     }
 
     /// After one more step.
-    pub fn step(&mut self, step: &TraceStep) {
+    pub fn step(&mut self, program: &Program, step: &TraceStep) {
         let standing = &mut self.threads[step.thread];
         match step.kind {
             StepKind::BeginUnit => standing.unit = Some(step.place),
             StepKind::EndUnit => standing.unit = None,
-            StepKind::Acquire(lock) | StepKind::Resume(lock) => {
-                standing.held.push((lock, step.place));
+            StepKind::Acquire(_) | StepKind::Resume(_) => {
+                let taken = step.kind.takes(program);
+                standing.held.extend(taken.map(|lock| (lock, step.place)));
             }
-            StepKind::Release(lock) | StepKind::Wait(lock) => {
-                standing.held.retain(|&(other, _)| other != lock);
+            StepKind::Release(_) | StepKind::Wait(_) => {
+                let freed = step.kind.frees(program);
+                standing.held.retain(|&(other, _)| Some(other) != freed);
             }
             StepKind::Call(procedure) => standing.calls.push(procedure),
             StepKind::Return(_) => {

@@ -26,7 +26,7 @@ use crate::rewrite::{Point, Rewrite};
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
     Action, Edge, EdgeId, Expr, Feature, Features, Frame, Lock, LockId, Move, NodeId, Procedure,
-    ProcedureId, Program, Sharing, Successors, ThreadId, Witness, WitnessStep,
+    ProcedureId, Program, Sharing, Successors, ThreadId, WaitSetId, Witness, WitnessStep,
 };
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -132,7 +132,8 @@ impl Events {
                 Action::Acquire(lock) | Action::Release(lock) => kept_or_skip(lock, edge.action),
                 Action::BeginAtomic => kept_or_skip(hidden, Action::Acquire(hidden)),
                 Action::EndAtomic => kept_or_skip(hidden, Action::Release(hidden)),
-                Action::Wait(lock) | Action::Resume(lock) if kept(lock) => {
+                Action::Wait(set) | Action::Resume(set) if kept(program.wait_sets[set].lock) => {
+                    let lock = program.wait_sets[set].lock;
                     let action = match edge.action {
                         Action::Wait(_) => Action::Release(lock),
                         _ => Action::Acquire(lock),
@@ -337,6 +338,7 @@ impl<'p> Nesting<'p> {
     ) -> Result<Rc<[Open]>, Conflict> {
         let hidden = hidden_lock(self.program);
         let kept = |lock: LockId| !dropped.contains(&lock);
+        let lock_of = |set: WaitSetId| self.program.wait_sets[set].lock;
         let push = |open: Open| stack.iter().copied().chain([open]).collect();
         let close = |open: Open, lock: Option<LockId>| match stack.split_last() {
             Some((last, rest)) if *last == open => Ok(rest.into()),
@@ -349,7 +351,8 @@ impl<'p> Nesting<'p> {
             Action::Release(lock) if kept(lock) => close(Open::Lock(lock), Some(lock))?,
             Action::BeginAtomic if kept(hidden) => push(Open::Lock(hidden)),
             Action::EndAtomic if kept(hidden) => close(Open::Lock(hidden), Some(hidden))?,
-            Action::Wait(lock) if kept(lock) => {
+            Action::Wait(set) if kept(lock_of(set)) => {
+                let lock = lock_of(set);
                 let holds = stack.iter().rev().take_while(|&&open| open == Open::Lock(lock));
                 let holds = holds.count();
                 let rest = &stack[..stack.len() - holds];
@@ -358,13 +361,16 @@ impl<'p> Nesting<'p> {
                 }
                 rest.iter().copied().chain([Open::GivenUp(lock, holds as u32)]).collect()
             }
-            Action::Resume(lock) if kept(lock) => match stack.split_last() {
-                Some((&Open::GivenUp(own, holds), rest)) if own == lock => {
-                    let back = (0..holds).map(|_| Open::Lock(lock));
-                    rest.iter().copied().chain(back).collect()
+            Action::Resume(set) if kept(lock_of(set)) => {
+                let lock = lock_of(set);
+                match stack.split_last() {
+                    Some((&Open::GivenUp(own, holds), rest)) if own == lock => {
+                        let back = (0..holds).map(|_| Open::Lock(lock));
+                        rest.iter().copied().chain(back).collect()
+                    }
+                    _ => return Err(Conflict::Drop(BTreeSet::from([lock]))),
                 }
-                _ => return Err(Conflict::Drop(BTreeSet::from([lock]))),
-            },
+            }
             _ => Rc::clone(stack),
         })
     }
@@ -422,7 +428,7 @@ impl<'p> Nesting<'p> {
             }
         }
         let waits = program.edges.iter().filter_map(|edge| match edge.action {
-            Action::Wait(lock) => Some((program.nodes[edge.source], lock)),
+            Action::Wait(set) => Some((program.nodes[edge.source], program.wait_sets[set].lock)),
             _ => None,
         });
         waits.filter(|(procedure, lock)| held[*procedure].contains(lock)).collect()

@@ -64,7 +64,7 @@ fn is_shown(kind: NameKind) -> bool {
 fn kind(kind: NameKind) -> SymbolKind {
     match kind {
         NameKind::Lock => SymbolKind::KEY,
-        NameKind::Channel => SymbolKind::EVENT,
+        NameKind::Condition | NameKind::Channel => SymbolKind::EVENT,
         NameKind::Location | NameKind::Global | NameKind::Parameter | NameKind::Local => {
             SymbolKind::VARIABLE
         }

@@ -62,6 +62,7 @@ pub use model::{
     Action, AddedUnits, AtomicSet, AtomicSetId, Channel, ChannelId, ConditionId, Copies, Edge,
     EdgeId, EnumId, GlobalId, Label, LocalId, Location, LocationId, Lock, LockId, NodeId,
     PassingId, Procedure, ProcedureId, Program, ReturnId, Start, Thread, ThreadId, UpdateId,
+    WaitSet, WaitSetId,
 };
 pub use moment::{Deadlock, Race, Resource, Wait};
 pub use pattern::{Access, AccessKind, PATTERNS, Pattern, UnitRole};

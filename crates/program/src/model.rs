@@ -19,9 +19,10 @@
 //! 3. An edge stays within one procedure; entry and exit are nodes of their procedure.
 //! 4. No edge leaves an exit node: the only step there is the return.
 //! 5. A call goes to a shared procedure, or to one of the same thread; so does a thread's main.
-//! 6. Names are unique: locks among locks, channels among channels, atomic sets among atomic sets, locations among
-//!    locations, globals among globals, threads among threads, procedures among those of their
-//!    thread, shared procedures among shared ones, locals among those of their procedure.
+//! 6. Names are unique: locks among locks, wait sets among wait sets, channels among channels, atomic
+//!    sets among atomic sets, locations among locations, globals among globals, threads among threads,
+//!    procedures among those of their thread, shared procedures among shared ones, locals among those
+//!    of their procedure.
 //! 7. Expressions name globals of the program and locals of the procedure that they stand in;
 //!    [`Expr::Next`] occurs in constraints only; the targets of an update are all different, and so
 //!    are those of a call.
@@ -45,6 +46,7 @@
 //! 16. An edge that sends or receives computes nothing and passes nothing, and its procedure enforces
 //!     nothing.
 //! 17. Restrictions are what [`crate::restriction`] says of them.
+//! 18. A wait set with the name of a lock is one of this lock.
 
 use crate::data::{Enum, Expr, Frame, Global, Invariant, NamedArray, Numeral, Passing, Update};
 use crate::files::SourceFile;
@@ -54,6 +56,10 @@ use selvedge_base::{IdVec, Place, define_id};
 define_id!(
     /// A lock.
     LockId
+);
+define_id!(
+    /// A wait set of a lock.
+    WaitSetId
 );
 define_id!(
     /// A channel.
@@ -120,6 +126,8 @@ pub struct Program {
     pub files: Vec<SourceFile>,
     /// The locks.
     pub locks: IdVec<LockId, Lock>,
+    /// The wait sets of the locks.
+    pub wait_sets: IdVec<WaitSetId, WaitSet>,
     /// The channels.
     pub channels: IdVec<ChannelId, Channel>,
     /// The atomic sets.
@@ -203,6 +211,31 @@ impl Program {
     pub fn restriction(&self, thread: ThreadId) -> Option<&Restriction> {
         self.restrictions.iter().find(|one| one.thread == thread)
     }
+
+    /// The lock that an action acquires, releases, or whose wait set it is about.
+    pub fn lock_of(&self, action: Action) -> Option<LockId> {
+        match action {
+            Action::Acquire(lock) | Action::Release(lock) => Some(lock),
+            action => action.wait_set().map(|set| self.wait_sets[set].lock),
+        }
+    }
+
+    /// A wait set as reports name it: `notFull of l`, or `l` for the default set of a lock.
+    pub fn wait_set_title(&self, set: WaitSetId) -> String {
+        let WaitSet { name, lock, .. } = &self.wait_sets[set];
+        let lock = &self.locks[*lock].name;
+        if name == lock { name.clone() } else { format!("{name} of {lock}") }
+    }
+
+    /// The default wait set of a lock, which has the name of the lock. Adds it if there is none.
+    pub fn default_wait_set(&mut self, lock: LockId) -> WaitSetId {
+        let Lock { name, place, .. } = &self.locks[lock];
+        let known = self.wait_sets.iter_enumerated().find(|(_, set)| set.name == *name);
+        if let Some((known, _)) = known {
+            return known;
+        }
+        self.wait_sets.push(WaitSet { name: name.clone(), lock, place: *place })
+    }
 }
 
 /// A name for a node. Several nodes may have the same name, and a node several names.
@@ -232,6 +265,18 @@ impl Lock {
     pub fn reentrant(name: impl Into<String>, place: Place) -> Self {
         Self { name: name.into(), place, reentrant: true }
     }
+}
+
+/// A wait set of a lock, called a condition in most languages: the threads that wait for a notification
+/// of it. A lock can have several.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WaitSet {
+    /// Its name; that of its lock for the default set, which statements name by the lock.
+    pub name: String,
+    /// The lock that whoever waits or notifies holds.
+    pub lock: LockId,
+    /// Where it is declared.
+    pub place: Place,
 }
 
 /// A channel, over which threads meet. It holds nothing: what is not received in the step that sends
@@ -353,16 +398,18 @@ pub enum Action {
     Acquire(LockId),
     /// Releases a lock once; fails if the thread does not own it.
     Release(LockId),
-    /// Gives up all holds of a lock and joins its wait set; fails if the thread does not own it.
-    Wait(LockId),
-    /// Behind a [`Wait`](Action::Wait): once the thread is not in the wait set any more and the lock
-    /// is free, takes it with all holds that it had. Blocks for ever where nothing is to be resumed.
-    Resume(LockId),
-    /// Removes any one thread from the wait set of a lock, if there is one; fails if the thread does
-    /// not own the lock.
-    Notify(LockId),
-    /// Removes all threads from the wait set of a lock; fails if the thread does not own the lock.
-    NotifyAll(LockId),
+    /// Gives up all holds of the lock of a wait set and joins the set; fails if the thread does not
+    /// own the lock.
+    Wait(WaitSetId),
+    /// Behind a [`Wait`](Action::Wait): once the thread is not in the wait set any more and its
+    /// lock is free, takes the lock with all holds that it had. Blocks for ever where nothing is to be
+    /// resumed.
+    Resume(WaitSetId),
+    /// Removes any one thread from a wait set, if there is one; fails if the thread does not own the
+    /// lock.
+    Notify(WaitSetId),
+    /// Removes all threads from a wait set; fails if the thread does not own the lock.
+    NotifyAll(WaitSetId),
     /// Enters a unit of work.
     BeginUnit,
     /// Leaves a unit of work.
@@ -395,6 +442,16 @@ pub enum Action {
 }
 
 impl Action {
+    /// The wait set that it joins, leaves or notifies.
+    pub fn wait_set(self) -> Option<WaitSetId> {
+        match self {
+            Self::Wait(set) | Self::Resume(set) | Self::Notify(set) | Self::NotifyAll(set) => {
+                Some(set)
+            }
+            _ => None,
+        }
+    }
+
     /// The channel that it sends or receives over.
     pub fn channel(self) -> Option<ChannelId> {
         match self {

@@ -13,7 +13,9 @@
 
 use crate::data::{FailureKind, Valuation, Value, Variable};
 use crate::event::Observable;
-use crate::model::{ChannelId, EdgeId, LocationId, LockId, ProcedureId, Program, ThreadId};
+use crate::model::{
+    ChannelId, EdgeId, LocationId, LockId, ProcedureId, Program, ThreadId, WaitSetId,
+};
 use crate::probe::Probe;
 use crate::witness::{Move, Receiver, Witness, WitnessStep, contexts, rounds};
 use selvedge_base::{Id, IdVec, Place};
@@ -42,12 +44,12 @@ pub enum StepKind {
     Start(ThreadId),
     /// A thread was found to have ended.
     Join(ThreadId),
-    /// All holds of a lock were given up, for a notification.
-    Wait(LockId),
+    /// All holds of the lock of a wait set were given up, for a notification.
+    Wait(WaitSetId),
     /// A lock that was given up was taken again.
-    Resume(LockId),
-    /// One thread, or all, were removed from the wait set of a lock.
-    Notify(LockId),
+    Resume(WaitSetId),
+    /// One thread, or all, were removed from a wait set.
+    Notify(WaitSetId),
     /// Something was sent, and received by one thread in the same step.
     Send(ChannelId),
     /// Something was posted, and received by at most one thread in the same step.
@@ -59,6 +61,24 @@ pub enum StepKind {
 }
 
 impl StepKind {
+    /// The lock that it takes.
+    pub fn takes(self, program: &Program) -> Option<LockId> {
+        match self {
+            Self::Acquire(lock) => Some(lock),
+            Self::Resume(set) => Some(program.wait_sets[set].lock),
+            _ => None,
+        }
+    }
+
+    /// The lock that it frees.
+    pub fn frees(self, program: &Program) -> Option<LockId> {
+        match self {
+            Self::Release(lock) => Some(lock),
+            Self::Wait(set) => Some(program.wait_sets[set].lock),
+            _ => None,
+        }
+    }
+
     /// What an automaton or a pattern sees of it.
     pub fn observable(self) -> Option<Observable> {
         match self {
@@ -99,8 +119,8 @@ pub struct TraceReceiver {
 pub enum Obstacle {
     /// A lock, which this thread holds.
     Lock(LockId, ThreadId),
-    /// A notification about a lock.
-    Notification(LockId),
+    /// A notification of a wait set.
+    Notification(WaitSetId),
     /// A thread that receives over a channel.
     Receiver(ChannelId),
     /// A thread that sends over a channel.

@@ -6,11 +6,11 @@ mod data;
 mod types;
 
 use crate::files::mistake_in_file_name;
-use crate::model::{Action, ChannelId, Copies, Program, ThreadId};
+use crate::model::{Action, ChannelId, Copies, LockId, Program, ThreadId};
 use crate::restriction::{RestrictionState, StepSymbol};
 use crate::trace::StepKind;
 use selvedge_base::{FileId, Id, Place};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A breach of an invariant.
@@ -77,6 +77,7 @@ impl Validator<'_> {
         }
         let frames = program.procedures.iter().flat_map(|one| &one.frame.locals);
         let places = program.locks.iter().map(|one| one.place);
+        let places = places.chain(program.wait_sets.iter().map(|one| one.place));
         let places = places.chain(program.channels.iter().map(|one| one.place));
         let places = places.chain(program.locations.iter().map(|one| one.place));
         let places = places.chain(program.globals.iter().map(|one| one.place));
@@ -97,6 +98,7 @@ impl Validator<'_> {
     fn declarations(&mut self) {
         let program = self.program;
         self.unique("lock", program.locks.iter().map(|lock| (lock.name.as_str(), lock.place)));
+        self.wait_sets();
         let channels = program.channels.iter();
         self.unique("channel", channels.map(|one| (one.name.as_str(), one.place)));
         self.unique(
@@ -137,6 +139,23 @@ impl Validator<'_> {
         }
         let own = program.procedures.iter();
         self.unique("procedure", own.map(|own| ((own.owner, own.name.as_str()), own.place)));
+    }
+
+    fn wait_sets(&mut self) {
+        let program = self.program;
+        let sets = program.wait_sets.iter();
+        self.unique("condition", sets.map(|set| (set.name.as_str(), set.place)));
+        let locks = program.locks.iter_enumerated().map(|(id, lock)| (lock.name.as_str(), id));
+        let locks: BTreeMap<&str, LockId> = locks.collect();
+        for set in &program.wait_sets {
+            if program.locks.get(set.lock).is_none() {
+                self.breach(set.place, format!("condition {} has no lock", set.name));
+            }
+            if locks.get(set.name.as_str()).is_some_and(|&lock| lock != set.lock) {
+                let message = format!("condition {} has the name of another lock", set.name);
+                self.breach(set.place, message);
+            }
+        }
     }
 
     fn restrictions(&mut self) {
@@ -260,12 +279,11 @@ impl Validator<'_> {
                 Action::Read(location) | Action::Write(location) => {
                     program.locations.get(location).is_some()
                 }
-                Action::Acquire(lock)
-                | Action::Release(lock)
-                | Action::Wait(lock)
-                | Action::Resume(lock)
-                | Action::Notify(lock)
-                | Action::NotifyAll(lock) => program.locks.get(lock).is_some(),
+                Action::Acquire(lock) | Action::Release(lock) => program.locks.get(lock).is_some(),
+                Action::Wait(set)
+                | Action::Resume(set)
+                | Action::Notify(set)
+                | Action::NotifyAll(set) => program.wait_sets.get(set).is_some(),
                 Action::Call(callee) => match program.procedures.get(callee) {
                     Some(callee) if callee.owner.is_none() || callee.owner == procedure.owner => {
                         true
@@ -321,7 +339,8 @@ impl Validator<'_> {
 mod tests {
     use super::*;
     use crate::data::{Expr, Update};
-    use crate::model::{AtomicSetId, Channel, EdgeId, LocationId, LockId, NodeId, ProcedureId};
+    use crate::model::{AtomicSetId, Channel, EdgeId, LocationId, NodeId, ProcedureId};
+    use crate::model::{WaitSet, WaitSetId};
     use crate::text::parse;
 
     /// Two threads; the first has two procedures.
@@ -407,6 +426,31 @@ mod tests {
         assert_eq!(
             spoilt(|program| program.threads[id::<ThreadId>(0)].main = id(2)),
             ["3:1: main of A is not a procedure of it"]
+        );
+    }
+
+    #[test]
+    fn wait_sets_have_a_lock_and_a_name_of_their_own() {
+        let sets = |sets: &[(&str, usize)], set: usize| {
+            spoilt(|program| {
+                program.wait_sets = sets
+                    .iter()
+                    .map(|&(name, lock)| WaitSet {
+                        name: name.to_owned(),
+                        lock: id(lock),
+                        place: Place::new(1, 9),
+                    })
+                    .collect();
+                program.edges[id::<EdgeId>(1)].action = Action::Wait(WaitSetId::from_index(set));
+            })
+        };
+        assert_eq!(sets(&[("c", 0), ("d", 0), ("l", 0)], 1), [""; 0]);
+        assert_eq!(sets(&[("c", 0), ("c", 1)], 1), ["1:9: condition c is declared twice"]);
+        assert_eq!(sets(&[("c", 2)], 0), ["1:9: condition c has no lock"]);
+        assert_eq!(sets(&[("m", 0)], 0), ["1:9: condition m has the name of another lock"]);
+        assert_eq!(
+            sets(&[("c", 0)], 1),
+            ["4:2: Wait(WaitSetId(1)) names something that does not exist"]
         );
     }
 

@@ -99,7 +99,7 @@ fn blocked(program: &Program, thread: ThreadId, edge: EdgeId, refusal: Refusal) 
         }
         Refusal::Control(error) => match error {
             StepError::Blocked(lock, owner) => Obstacle::Lock(lock, owner),
-            StepError::NotNotified(lock) => Obstacle::Notification(lock),
+            StepError::NotNotified(set) => Obstacle::Notification(set),
             StepError::NotEnded(joined) => Obstacle::End(joined),
             StepError::AlreadyStarted(started) => Obstacle::Unstarted(started),
             StepError::TooEarly(_, before) => Obstacle::Start(before),
@@ -111,7 +111,7 @@ fn blocked(program: &Program, thread: ThreadId, edge: EdgeId, refusal: Refusal) 
     };
     let kind = match program.edges[edge].action {
         Action::Acquire(lock) => StepKind::Acquire(lock),
-        Action::Resume(lock) => StepKind::Resume(lock),
+        Action::Resume(set) => StepKind::Resume(set),
         Action::Join(joined) => StepKind::Join(joined),
         Action::Start(started) => StepKind::Start(started),
         Action::Send(channel) => StepKind::Send(channel),

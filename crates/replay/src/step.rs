@@ -31,7 +31,7 @@ use crate::restriction::{self, ReadLevel, can_read, unread};
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
     Action, ChannelId, Edge, EdgeId, LockId, Move, NodeId, Program, Receiver, Start, StepKind,
-    StepSymbol, Successors, ThreadId,
+    StepSymbol, Successors, ThreadId, WaitSetId,
 };
 
 /// A step of a thread with those who receive in it.
@@ -59,7 +59,7 @@ pub struct ThreadState {
     pub unit_depth: u32,
     /// Whether it waits to be started.
     pub waits: bool,
-    /// The lock that it has given up for a notification.
+    /// The wait set for whose notification it has given up a lock.
     pub suspended: Option<Suspension>,
     /// What the automaton of its restriction has read; empty if all runs of the thread count.
     pub read: Vec<ReadLevel>,
@@ -68,11 +68,11 @@ pub struct ThreadState {
 /// A thread that has given up a lock for a notification.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Suspension {
-    /// The lock.
-    pub lock: LockId,
-    /// How many holds of it were given up.
+    /// The wait set that it has joined.
+    pub set: WaitSetId,
+    /// How many holds of the lock of the set were given up.
     pub depth: u32,
-    /// Whether it is still in the wait set.
+    /// Whether it is still in the set.
     pub in_set: bool,
 }
 
@@ -117,10 +117,10 @@ pub enum StepError {
     Blocked(LockId, ThreadId),
     /// The thread does not own the lock that it releases, waits for or notifies about.
     NotOwner(LockId),
-    /// The thread has not given up the lock, or was not notified yet.
-    NotNotified(LockId),
+    /// The thread has not joined the wait set, or was not notified yet.
+    NotNotified(WaitSetId),
     /// The thread that the step takes along cannot be, or another one has to be.
-    Partner(LockId),
+    Partner(WaitSetId),
     /// The thread is in no unit that it could leave.
     NoUnit,
     /// A count would leave 32 bits.
@@ -209,8 +209,8 @@ impl Configuration {
                 continue;
             }
             let mut members = Vec::new();
-            if let Action::Notify(lock) = action {
-                members.extend(self.wait_set(lock));
+            if let Action::Notify(set) = action {
+                members.extend(self.wait_set(set));
             }
             if members.is_empty() {
                 moves.push(Move::Edge(edge).into());
@@ -232,10 +232,10 @@ impl Configuration {
             && self.may(program, thread, StepSymbol::Received(channel))
     }
 
-    /// The threads in the wait set of a lock.
-    pub fn wait_set(&self, lock: LockId) -> impl Iterator<Item = ThreadId> {
+    /// The threads in a wait set.
+    pub fn wait_set(&self, set: WaitSetId) -> impl Iterator<Item = ThreadId> {
         self.threads.iter_enumerated().filter_map(move |(thread, state)| {
-            state.suspended.filter(|one| one.lock == lock && one.in_set).map(|_| thread)
+            state.suspended.filter(|one| one.set == set && one.in_set).map(|_| thread)
         })
     }
 
@@ -452,10 +452,10 @@ impl Configuration {
             Action::Write(location) => StepKind::Write(location),
             Action::Acquire(lock) => self.acquire(program, thread, lock)?,
             Action::Release(lock) => self.release(thread, lock)?,
-            Action::Wait(lock) => self.wait(thread, lock)?,
-            Action::Resume(lock) => self.resume(program, thread, lock)?,
-            Action::Notify(lock) => self.notify(thread, lock, partner)?,
-            Action::NotifyAll(lock) => self.notify_all(thread, lock)?,
+            Action::Wait(set) => self.wait(program, thread, set)?,
+            Action::Resume(set) => self.resume(program, thread, set)?,
+            Action::Notify(set) => self.notify(program, thread, set, partner)?,
+            Action::NotifyAll(set) => self.notify_all(program, thread, set)?,
             Action::BeginUnit => self.begin_unit(thread)?,
             Action::EndUnit => self.end_unit(thread)?,
             Action::Call(callee) => StepKind::Call(callee),
@@ -529,7 +529,13 @@ impl Configuration {
         }
     }
 
-    fn wait(&mut self, thread: ThreadId, lock: LockId) -> Result<StepKind, StepError> {
+    fn wait(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        set: WaitSetId,
+    ) -> Result<StepKind, StepError> {
+        let lock = program.wait_sets[set].lock;
         let Some(Ownership { owner, depth }) = self.locks[lock] else {
             return Err(StepError::NotOwner(lock));
         };
@@ -537,64 +543,73 @@ impl Configuration {
             return Err(StepError::NotOwner(lock));
         }
         self.locks[lock] = None;
-        self.threads[thread].suspended = Some(Suspension { lock, depth, in_set: true });
-        Ok(StepKind::Wait(lock))
+        self.threads[thread].suspended = Some(Suspension { set, depth, in_set: true });
+        Ok(StepKind::Wait(set))
     }
 
     fn resume(
         &mut self,
         program: &Program,
         thread: ThreadId,
-        lock: LockId,
+        set: WaitSetId,
     ) -> Result<StepKind, StepError> {
-        let suspended = self.threads[thread].suspended.filter(|one| one.lock == lock);
+        let suspended = self.threads[thread].suspended.filter(|one| one.set == set);
         let Some(Suspension { depth, .. }) =
             suspended.filter(|one| !one.in_set || program.spurious_wakeups)
         else {
-            return Err(StepError::NotNotified(lock));
+            return Err(StepError::NotNotified(set));
         };
+        let lock = program.wait_sets[set].lock;
         if let Some(Ownership { owner, .. }) = self.locks[lock] {
             return Err(StepError::Blocked(lock, owner));
         }
         self.locks[lock] = Some(Ownership { owner: thread, depth });
         self.threads[thread].suspended = None;
-        Ok(StepKind::Resume(lock))
+        Ok(StepKind::Resume(set))
     }
 
     fn notify(
         &mut self,
+        program: &Program,
         thread: ThreadId,
-        lock: LockId,
+        set: WaitSetId,
         partner: Option<ThreadId>,
     ) -> Result<StepKind, StepError> {
+        let lock = program.wait_sets[set].lock;
         if !self.holds(thread, lock) {
             return Err(StepError::NotOwner(lock));
         }
-        let mut members = self.wait_set(lock);
+        let mut members = self.wait_set(set);
         let fits = match partner {
             None => members.next().is_none(),
             Some(partner) => members.any(|member| member == partner),
         };
         drop(members);
         if !fits {
-            return Err(StepError::Partner(lock));
+            return Err(StepError::Partner(set));
         }
         if let Some(suspended) = partner.and_then(|one| self.threads[one].suspended.as_mut()) {
             suspended.in_set = false;
         }
-        Ok(StepKind::Notify(lock))
+        Ok(StepKind::Notify(set))
     }
 
-    fn notify_all(&mut self, thread: ThreadId, lock: LockId) -> Result<StepKind, StepError> {
+    fn notify_all(
+        &mut self,
+        program: &Program,
+        thread: ThreadId,
+        set: WaitSetId,
+    ) -> Result<StepKind, StepError> {
+        let lock = program.wait_sets[set].lock;
         if !self.holds(thread, lock) {
             return Err(StepError::NotOwner(lock));
         }
         for state in &mut self.threads {
-            if let Some(suspended) = state.suspended.as_mut().filter(|one| one.lock == lock) {
+            if let Some(suspended) = state.suspended.as_mut().filter(|one| one.set == set) {
                 suspended.in_set = false;
             }
         }
-        Ok(StepKind::Notify(lock))
+        Ok(StepKind::Notify(set))
     }
 
     fn begin_unit(&mut self, thread: ThreadId) -> Result<StepKind, StepError> {
@@ -669,11 +684,12 @@ impl StepError {
                 format!("{} is owned by {}", lock_name(lock), thread_name(owner))
             }
             Self::NotOwner(lock) => format!("the thread does not own {}", lock_name(lock)),
-            Self::NotNotified(lock) => {
-                format!("the thread was not notified about {}", lock_name(lock))
+            Self::NotNotified(set) => {
+                format!("the thread was not notified about {}", program.wait_set_title(set))
             }
-            Self::Partner(lock) => {
-                format!("one of the threads that wait for {} has to be notified", lock_name(lock))
+            Self::Partner(set) => {
+                let set = program.wait_set_title(set);
+                format!("one of the threads that wait for {set} has to be notified")
             }
             Self::NoPartner => "no other thread takes part in this step".to_owned(),
             Self::NoUnit => "the thread is in no unit".to_owned(),

@@ -97,11 +97,11 @@ fn behind(program: &Program, layer: &[Reached], planned: &WitnessStep) -> Vec<Re
 fn alternatives(program: &Program, state: &State, planned: &WitnessStep) -> Vec<Scheduled> {
     let step = planned.step;
     let action = step.edge().and_then(|edge| program.edges.get(edge)).map(|edge| edge.action);
-    let (Move::Edge(edge), Some(Action::Notify(lock))) = (step, action) else {
+    let (Move::Edge(edge), Some(Action::Notify(set))) = (step, action) else {
         return vec![Scheduled { step, receivers: planned.receivers.clone() }];
     };
     let mut moves: Vec<Scheduled> =
-        state.control.wait_set(lock).map(|thread| Move::With(edge, thread).into()).collect();
+        state.control.wait_set(set).map(|thread| Move::With(edge, thread).into()).collect();
     if moves.is_empty() {
         moves.push(step.into());
     }

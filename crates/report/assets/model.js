@@ -70,11 +70,12 @@ function isNext(finding, position) {
   return position > finding.steps.length;
 }
 
-/** The name of the lock, location, procedure, thread or channel of a step, or the empty string. */
+/** The name of the lock, condition, location, procedure, thread or channel of a step, or the empty string. */
 function objectName(finding, step) {
   const file = page.files[finding.file];
   switch (step[1]) {
-    case ACQUIRE: case RELEASE: case WAIT: case RESUME: case NOTIFY: return file.locks[step[2]];
+    case ACQUIRE: case RELEASE: return file.locks[step[2]];
+    case WAIT: case RESUME: case NOTIFY: return file.conditions[step[2]][0];
     case READ: case WRITE: return file.locations[step[2]];
     case CALL: case RETURN: return file.procedures[step[2]];
     case START: case JOIN: return file.threads[step[2]].name;
@@ -135,7 +136,7 @@ function stateAt(finding, position) {
     at = nearest * KEPT;
     const end = Math.min(wanted, at + KEPT);
     for (; at < end; at++) {
-      execute(state, finding.steps[at]);
+      execute(state, finding.steps[at], page.files[finding.file]);
       for (const [, thread, line] of receiversAt(finding, at + 1)) state[thread].line = line;
     }
     if (at === wanted) return state;
@@ -143,7 +144,7 @@ function stateAt(finding, position) {
   }
 }
 
-function execute(state, [thread, kind, object, line]) {
+function execute(state, [thread, kind, object, line], file) {
   const own = state[thread];
   own.line = line;
   switch (kind) {
@@ -151,6 +152,8 @@ function execute(state, [thread, kind, object, line]) {
     case END: own.unit = false; break;
     case ACQUIRE: own.held.push(object); break;
     case RELEASE: own.held = own.held.filter((lock) => lock !== object); break;
+    case WAIT: own.held = own.held.filter((lock) => lock !== file.conditions[object][1]); break;
+    case RESUME: own.held.push(file.conditions[object][1]); break;
     case CALL: own.calls.push(object); break;
     case RETURN: own.calls.pop(); break;
   }

@@ -13,6 +13,7 @@ use selvedge_program::{
     Access, AccessKind, IndexedSymbol, LocationId, Observable, Pattern, PatternQuestion, Program,
     Question, Resource, Restriction, StepKind, Target, ThreadId, TraceStep, UnitRole,
 };
+use std::borrow::Cow;
 use std::fmt::Display;
 
 /// Why questions of a file were left open, and whether another run can give another answer.
@@ -200,7 +201,7 @@ pub fn sentence(thread: ThreadId, kind: StepKind, program: &Program) -> String {
         StepKind::Post(_) => "posts over",
         StepKind::Broadcast(_) => "broadcasts over",
     };
-    format!("{who} {verb} `{}`", visible(object(kind, program).unwrap_or_default()))
+    format!("{who} {verb} `{}`", visible(&title(kind, program).unwrap_or_default()))
 }
 
 /// What a thread is about to do, as a sentence: ``T1 waits for `l`, held by T2``.
@@ -210,7 +211,8 @@ pub fn pending_sentence(step: &TraceStep, program: &Program) -> String {
         let waits = waits(program, obstacle, &|name| format!("`{name}`"));
         return format!("{who} {}", visible(&waits));
     }
-    let what = visible(object(step.kind, program).unwrap_or_default());
+    let what = title(step.kind, program).unwrap_or_default();
+    let what = visible(&what);
     match step.kind {
         StepKind::Read(_) => format!("{who} is about to read `{what}`"),
         StepKind::Write(_) => format!("{who} is about to write `{what}`"),
@@ -251,15 +253,14 @@ pub fn verb(kind: StepKind) -> &'static str {
     }
 }
 
-/// The name of the lock, channel, location, procedure or thread of a step, as it is in the model.
+/// The name of the lock, condition, channel, location, procedure or thread of a step, as it is in the model.
 pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
     Some(match kind {
         StepKind::BeginUnit | StepKind::EndUnit | StepKind::Step => return None,
-        StepKind::Acquire(lock)
-        | StepKind::Release(lock)
-        | StepKind::Wait(lock)
-        | StepKind::Resume(lock)
-        | StepKind::Notify(lock) => &program.locks[lock].name,
+        StepKind::Acquire(lock) | StepKind::Release(lock) => &program.locks[lock].name,
+        StepKind::Wait(set) | StepKind::Resume(set) | StepKind::Notify(set) => {
+            &program.wait_sets[set].name
+        }
         StepKind::Read(location) | StepKind::Write(location) => &program.locations[location].name,
         StepKind::Call(procedure) | StepKind::Return(procedure) => {
             &program.procedures[procedure].name
@@ -269,6 +270,16 @@ pub fn object(kind: StepKind, program: &Program) -> Option<&str> {
             &program.channels[channel].name
         }
     })
+}
+
+/// The same as people read it: a condition with its lock, `notFull of l`.
+pub fn title(kind: StepKind, program: &Program) -> Option<Cow<'_, str>> {
+    match kind {
+        StepKind::Wait(set) | StepKind::Resume(set) | StepKind::Notify(set) => {
+            Some(program.wait_set_title(set).into())
+        }
+        other => object(other, program).map(Cow::Borrowed),
+    }
 }
 
 fn accessed(query: &PatternQuestion, access: Access) -> LocationId {

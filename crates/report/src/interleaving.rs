@@ -22,7 +22,7 @@
 pub mod run;
 mod table;
 
-use crate::describe::{list, object, verb};
+use crate::describe::{list, title, verb};
 use crate::escape::visible;
 use crate::ownership::{Bars, Standings};
 use crate::probes;
@@ -174,7 +174,7 @@ fn rows<'a>(trace: &Trace, program: &'a Program) -> Vec<Row<'a>> {
     let row = |(step, shown): (&TraceStep, bool)| {
         // A call is one level above what happens in it, and so is the return.
         let before = now.depths[step.thread];
-        now.step(step);
+        now.step(program, step);
         Row {
             thread: step.thread,
             depth: before.min(now.depths[step.thread]),
@@ -286,8 +286,10 @@ fn with_calls(trace: &Trace, program: &Program, matters: impl Fn(&TraceStep) -> 
 }
 
 pub(crate) fn step_text(kind: StepKind, program: &Program) -> Cow<'_, str> {
-    let object = object(kind, program).map(visible);
-    object.map_or(verb(kind).into(), |object| format!("{} {object}", verb(kind)).into())
+    match title(kind, program) {
+        Some(title) => format!("{} {}", verb(kind), visible(&title)).into(),
+        None => verb(kind).into(),
+    }
 }
 
 /// One row per step that a thread is about to take, and who is in its way if it waits for a lock.

@@ -264,7 +264,9 @@ impl<'a> ObstacleFields<'a> {
         let channel = |id: ChannelId| program.channels[id].name.as_str();
         let (kind, name) = match obstacle {
             Obstacle::Lock(wanted, _) => ("lock", Some(lock(wanted).into())),
-            Obstacle::Notification(on) => ("notification", Some(lock(on).into())),
+            Obstacle::Notification(on) => {
+                ("notification", Some(program.wait_sets[on].name.as_str().into()))
+            }
             Obstacle::Receiver(over) => ("receiver", Some(channel(over).into())),
             Obstacle::Sender(over) => ("sender", Some(channel(over).into())),
             Obstacle::End(other) => ("end", Some(thread(other).into())),

@@ -30,18 +30,21 @@ impl Standings {
     pub fn at_the_end(trace: &Trace, program: &Program) -> Self {
         let mut end = Self::new(program);
         for step in &trace.steps {
-            end.step(step);
+            end.step(program, step);
         }
         end
     }
 
     /// After one more step.
-    pub fn step(&mut self, step: &TraceStep) {
+    pub fn step(&mut self, program: &Program, step: &TraceStep) {
         let depth = &mut self.depths[step.thread];
         match step.kind {
-            StepKind::Acquire(lock) | StepKind::Resume(lock) => self.held[step.thread].push(lock),
-            StepKind::Release(lock) | StepKind::Wait(lock) => {
-                self.held[step.thread].retain(|&other| other != lock);
+            StepKind::Acquire(_) | StepKind::Resume(_) => {
+                self.held[step.thread].extend(step.kind.takes(program));
+            }
+            StepKind::Release(_) | StepKind::Wait(_) => {
+                let freed = step.kind.frees(program);
+                self.held[step.thread].retain(|&other| Some(other) != freed);
             }
             StepKind::Call(_) => *depth += 1,
             StepKind::Return(_) => *depth = depth.saturating_sub(1),

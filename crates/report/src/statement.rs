@@ -68,7 +68,7 @@ pub fn in_text(name: &str) -> &str {
 /// What the hidden locals of an activation stand for, in the words of the text.
 pub type Definitions = BTreeMap<LocalId, String>;
 
-/// What the statement of an edge is about: a procedure, a thread, a lock, the assigned variables.
+/// What the statement of an edge is about: a procedure, a thread, a lock, a condition, the assigned variables.
 pub fn object(program: &Program, edge: &Edge) -> Option<String> {
     match edge.action {
         Action::Skip => {
@@ -85,12 +85,10 @@ pub fn object(program: &Program, edge: &Edge) -> Option<String> {
         Action::Read(location) | Action::Write(location) => {
             Some(program.locations[location].name.clone())
         }
-        Action::Acquire(lock)
-        | Action::Release(lock)
-        | Action::Wait(lock)
-        | Action::Resume(lock)
-        | Action::Notify(lock)
-        | Action::NotifyAll(lock) => Some(program.locks[lock].name.clone()),
+        Action::Acquire(lock) | Action::Release(lock) => Some(program.locks[lock].name.clone()),
+        Action::Wait(set) | Action::Resume(set) | Action::Notify(set) | Action::NotifyAll(set) => {
+            Some(program.wait_sets[set].name.clone())
+        }
         Action::Send(channel)
         | Action::Post(channel)
         | Action::Broadcast(channel)
@@ -148,14 +146,14 @@ pub fn statement_with(program: &Program, edge: &Edge, definitions: Option<&Defin
         Action::EndUnit => "end unit".to_owned(),
         Action::BeginAtomic => "begin atomic".to_owned(),
         Action::EndAtomic => "end atomic".to_owned(),
-        Action::NotifyAll(lock) => format!("notify all {}", program.locks[lock].name),
+        Action::NotifyAll(set) => format!("notify all {}", program.wait_set_title(set)),
+        Action::Wait(set) | Action::Resume(set) | Action::Notify(set) => {
+            format!("{} {}", action(program, edge), program.wait_set_title(set))
+        }
         Action::Read(_)
         | Action::Write(_)
         | Action::Acquire(_)
         | Action::Release(_)
-        | Action::Wait(_)
-        | Action::Resume(_)
-        | Action::Notify(_)
         | Action::Send(_)
         | Action::Post(_)
         | Action::Broadcast(_)

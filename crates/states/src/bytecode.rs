@@ -24,7 +24,9 @@ use crate::layout::PackedLayout;
 use crate::program::Code;
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::IdVec;
-use selvedge_program::{Annotation, GlobalId, LockId, NodeId, Operator, ThreadId, Value, Variable};
+use selvedge_program::{
+    Annotation, GlobalId, LockId, NodeId, Operator, ThreadId, Value, Variable, WaitSetId,
+};
 use std::collections::BTreeSet;
 use writer::Writer;
 
@@ -91,18 +93,18 @@ pub enum Op {
     Owns(LockId),
     /// Releases a lock.
     Release(LockId),
-    /// Gives up a lock for a notification.
-    Wait(LockId),
-    /// Only a lock that was given up and can be taken again.
-    CanResume(LockId),
-    /// Takes a lock again that was given up.
-    Resume(LockId),
-    /// Wakes all that wait for a notification.
-    WakeAll(LockId),
-    /// The numbers of those that wait for a notification, or past the next two instructions.
-    Waiting(LockId),
-    /// Wakes the one whose number is in the first register.
-    Wake(LockId),
+    /// Gives up a lock for a notification of a wait set.
+    Wait(WaitSetId),
+    /// Only a lock that was given up for a wait set and can be taken again.
+    CanResume(WaitSetId),
+    /// Takes a lock again that was given up for a wait set.
+    Resume(WaitSetId),
+    /// Wakes all in a wait set.
+    WakeAll(WaitSetId),
+    /// The numbers of those in a wait set, or past the next two instructions.
+    Waiting(WaitSetId),
+    /// Wakes the one in a wait set whose number is in the first register.
+    Wake(WaitSetId),
     /// Only a thread that has ended.
     Ended(ThreadId),
     /// Begins a unit of work.

@@ -15,7 +15,7 @@ use crate::layout::PackedLayout;
 use crate::program::{Code, index};
 use rustc_hash::FxHashMap;
 use selvedge_base::Id;
-use selvedge_program::{LockId, NodeId, Operator, ThreadId, Value, thread_value};
+use selvedge_program::{LockId, NodeId, Operator, ThreadId, Value, WaitSetId, thread_value};
 use std::collections::BTreeSet;
 
 /// Executes the instructions of a program.
@@ -366,10 +366,11 @@ impl Executor {
                     }
                     true
                 }
-                Op::Wait(lock) => {
+                Op::Wait(set) => {
+                    let lock = self.layout.lock_of(set);
                     let (owner, depth) = (self.layout.owner(lock), self.layout.depth(lock));
                     let suspended = self.layout.threads[thread].suspended as u32;
-                    self.set(suspended, lock_value(lock));
+                    self.set(suspended, set_value(set));
                     self.set(suspended + 1, self.cells[depth] + 1);
                     self.set(suspended + 2, 1);
                     self.set(owner as u32, 0);
@@ -377,13 +378,14 @@ impl Executor {
                     held = self.numbered(held.locks & !(1 << index(lock)))?;
                     true
                 }
-                Op::CanResume(lock) => {
+                Op::CanResume(set) => {
                     let suspended = self.layout.threads[thread].suspended;
-                    self.cells[suspended] == lock_value(lock)
+                    self.cells[suspended] == set_value(set)
                         && (self.cells[suspended + 2] == 0 || self.spurious)
-                        && self.cells[self.layout.owner(lock)] == 0
+                        && self.cells[self.layout.owner(self.layout.lock_of(set))] == 0
                 }
-                Op::Resume(lock) => {
+                Op::Resume(set) => {
+                    let lock = self.layout.lock_of(set);
                     let (owner, depth) = (self.layout.owner(lock), self.layout.depth(lock));
                     let suspended = self.layout.threads[thread].suspended;
                     self.set(owner as u32, own);
@@ -394,17 +396,17 @@ impl Executor {
                     held = self.numbered(held.locks | 1 << index(lock))?;
                     true
                 }
-                Op::WakeAll(lock) => {
+                Op::WakeAll(set) => {
                     for _ in 0..self.layout.threads.len() {
-                        let member = self.waiting(lock).next();
+                        let member = self.waiting(set).next();
                         if let Some(member) = member {
                             self.set(member, 0);
                         }
                     }
                     true
                 }
-                Op::Waiting(lock) => {
-                    match self.waiting(lock).count() {
+                Op::Waiting(set) => {
+                    match self.waiting(set).count() {
                         0 => pc += 2,
                         members => {
                             registers[0] = 0;
@@ -413,9 +415,9 @@ impl Executor {
                     }
                     true
                 }
-                Op::Wake(lock) => {
+                Op::Wake(set) => {
                     let member = usize::try_from(registers[0]).map_err(|_| GivenUp)?;
-                    let member = self.waiting(lock).nth(member).ok_or(GivenUp)?;
+                    let member = self.waiting(set).nth(member).ok_or(GivenUp)?;
                     self.set(member, 0);
                     true
                 }
@@ -464,11 +466,10 @@ impl Executor {
         Err(GivenUp)
     }
 
-    /// The cells that say that a thread waits for a notification of a lock.
-    fn waiting(&self, lock: LockId) -> impl Iterator<Item = u32> {
-        let member = move |cells: &[Value], own: usize| {
-            cells[own] == lock_value(lock) && cells[own + 2] == 1
-        };
+    /// The cells that say that a thread is in a wait set.
+    fn waiting(&self, set: WaitSetId) -> impl Iterator<Item = u32> {
+        let member =
+            move |cells: &[Value], own: usize| cells[own] == set_value(set) && cells[own + 2] == 1;
         let threads = self.layout.threads.iter().map(|own| own.suspended);
         threads.filter(move |&own| member(&self.cells, own)).map(|own| own as u32 + 2)
     }
@@ -489,8 +490,8 @@ impl Executor {
 }
 
 /// A lock as it stands in a cell.
-fn lock_value(lock: LockId) -> Value {
-    Value::try_from(index(lock) + 1).unwrap_or(Value::MAX)
+fn set_value(set: WaitSetId) -> Value {
+    Value::try_from(index(set) + 1).unwrap_or(Value::MAX)
 }
 
 fn at(registers: &mut [i64; REGISTERS], reg: Reg) -> &mut i64 {

@@ -15,7 +15,8 @@ use crate::state::{Activation, State, Suspended, ThreadPart};
 use rustc_hash::FxHashMap;
 use selvedge_base::{Id, IdVec};
 use selvedge_program::{
-    Action, EdgeId, LocalId, LockId, NodeId, ProcedureId, Start, ThreadId, Value, thread_value,
+    Action, EdgeId, LocalId, LockId, NodeId, ProcedureId, Start, ThreadId, Value, WaitSetId,
+    thread_value,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ pub struct ThreadCells {
     pub position: CellId,
     /// Whether it has failed.
     pub stopped: CellId,
-    /// The lock that it has given up, plus one; then how many holds, and whether it is in the set.
+    /// The wait set for which it has given up a lock, plus one; then how many holds, and whether it is in the set.
     pub suspended: CellId,
     /// How many units of work it is in.
     pub units: CellId,
@@ -81,6 +82,8 @@ pub struct PackedLayout {
     packed: Vec<CellId>,
     locks: CellId,
     lock_count: usize,
+    /// The lock of each wait set.
+    wait_sets: IdVec<WaitSetId, LockId>,
     globals: usize,
     /// The cells of each thread.
     pub threads: IdVec<ThreadId, ThreadCells>,
@@ -118,6 +121,7 @@ impl PackedLayout {
             packed: Vec::new(),
             locks: program.globals.len(),
             lock_count: program.locks.len(),
+            wait_sets: program.wait_sets.iter().map(|set| set.lock).collect(),
             globals: program.globals.len(),
             threads: IdVec::new(),
         };
@@ -142,7 +146,8 @@ impl PackedLayout {
             let waits = Value::from(thread.start != Start::AtFirst);
             layout.push(0, number(survey.positions.len()) + waits, &mut used);
             layout.push(0, 1, &mut used);
-            layout.push(0, if survey.waits { number(layout.lock_count) } else { 0 }, &mut used);
+            let sets = number(layout.wait_sets.len());
+            layout.push(0, if survey.waits { sets } else { 0 }, &mut used);
             layout.push(0, if survey.waits { deepest } else { 0 }, &mut used);
             layout.push(0, Value::from(survey.waits), &mut used);
             layout.push(0, survey.units.cast_signed(), &mut used);
@@ -206,6 +211,11 @@ impl PackedLayout {
         self.locks + 2 * index(lock)
     }
 
+    /// The lock of a wait set.
+    pub fn lock_of(&self, set: WaitSetId) -> LockId {
+        self.wait_sets[set]
+    }
+
     /// The cell of how often a lock is held, less one.
     pub fn depth(&self, lock: LockId) -> CellId {
         self.owner(lock) + 1
@@ -258,8 +268,8 @@ impl PackedLayout {
         for (thread, own) in state.threads.iter().zip(&self.threads) {
             cells[own.stopped] = Value::from(thread.stopped);
             cells[own.units] = thread.units.cast_signed();
-            if let Some(Suspended { lock, depth, in_set }) = thread.suspended {
-                cells[own.suspended] = number(index(lock) + 1);
+            if let Some(Suspended { set, depth, in_set }) = thread.suspended {
+                cells[own.suspended] = number(index(set) + 1);
                 cells[own.suspended + 1] = depth.cast_signed();
                 cells[own.suspended + 2] = Value::from(in_set);
             }
@@ -291,9 +301,9 @@ impl PackedLayout {
         };
         let thread = |own: &ThreadCells| {
             let position = cells[own.position];
-            let lock = cells[own.suspended].unsigned_abs() as usize;
-            let suspended = lock.checked_sub(1).map(|lock| Suspended {
-                lock: LockId::from_index(lock),
+            let set = cells[own.suspended].unsigned_abs() as usize;
+            let suspended = set.checked_sub(1).map(|set| Suspended {
+                set: WaitSetId::from_index(set),
                 depth: cells[own.suspended + 1].cast_unsigned(),
                 in_set: cells[own.suspended + 2] == 1,
             });

@@ -8,7 +8,7 @@
 //! 3. A thread that has failed is *stopped*: it takes no step any more.
 
 use crate::program::Code;
-use selvedge_program::{EdgeId, LockId, NodeId, ThreadId, Value};
+use selvedge_program::{EdgeId, LockId, NodeId, ThreadId, Value, WaitSetId};
 use std::sync::Arc;
 
 /// A program between two steps.
@@ -33,7 +33,7 @@ pub struct ThreadPart {
     pub units: u32,
     /// How many atomic sections it is in.
     pub atomic: u32,
-    /// The lock that it has given up for a notification.
+    /// The wait set for whose notification it has given up a lock.
     pub suspended: Option<Suspended>,
     /// The open activations, innermost last.
     pub stack: Vec<Activation>,
@@ -42,9 +42,9 @@ pub struct ThreadPart {
 /// What a thread has given up for a notification.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Suspended {
-    /// The lock.
-    pub lock: LockId,
-    /// How many holds of it.
+    /// The wait set that it has joined.
+    pub set: WaitSetId,
+    /// How many holds of the lock of the set.
     pub depth: u32,
     /// Whether it was not notified yet.
     pub in_set: bool,
@@ -127,11 +127,10 @@ impl State {
         self.locks = locks.into();
     }
 
-    /// The threads in the wait set of a lock.
-    pub fn wait_set(&self, lock: LockId) -> Vec<ThreadId> {
-        let inside = |thread: &ThreadPart| {
-            thread.suspended.is_some_and(|one| one.lock == lock && one.in_set)
-        };
+    /// The threads in a wait set.
+    pub fn wait_set(&self, set: WaitSetId) -> Vec<ThreadId> {
+        let inside =
+            |thread: &ThreadPart| thread.suspended.is_some_and(|one| one.set == set && one.in_set);
         let all = self.threads.iter().enumerate().filter(|(_, thread)| inside(thread));
         all.map(|(at, _)| selvedge_base::Id::from_index(at)).collect()
     }

@@ -222,7 +222,7 @@ pub struct Packing<'c, 'p> {
     nodes: u32,
     edges: u32,
     threads: u32,
-    locks: u32,
+    wait_sets: u32,
 }
 
 fn bits(values: usize) -> u32 {
@@ -239,7 +239,7 @@ impl<'c, 'p> Packing<'c, 'p> {
             nodes: bits(program.nodes.len()),
             edges: bits(program.edges.len() + 1),
             threads: bits(program.threads.len() + 1),
-            locks: bits(program.locks.len()),
+            wait_sets: bits(program.wait_sets.len()),
         }
     }
 
@@ -291,8 +291,8 @@ impl<'c, 'p> Packing<'c, 'p> {
         }
         writer.put(u64::from(thread.stopped), 1);
         writer.put(u64::from(thread.suspended.is_some()), 1);
-        if let Some(Suspended { lock, depth, in_set }) = thread.suspended {
-            writer.put(index(lock) as u64, self.locks);
+        if let Some(Suspended { set, depth, in_set }) = thread.suspended {
+            writer.put(index(set) as u64, self.wait_sets);
             writer.count(depth);
             writer.put(u64::from(in_set), 1);
         }
@@ -349,10 +349,10 @@ impl<'c, 'p> Packing<'c, 'p> {
             }
             own.stopped = reader.get(1) == 1;
             if reader.get(1) == 1 {
-                let lock = Id::from_index(reader.get(self.locks) as usize);
+                let set = Id::from_index(reader.get(self.wait_sets) as usize);
                 let depth = reader.count();
                 let in_set = reader.get(1) == 1;
-                own.suspended = Some(Suspended { lock, depth, in_set });
+                own.suspended = Some(Suspended { set, depth, in_set });
             }
             own.units = reader.count();
             for _ in 0..reader.count() {

@@ -1,7 +1,7 @@
 //! # Idea
 //! A state is stored with interchangeable copies ([`Interchangeable`]) in a fixed order of their parts,
 //! once for all its permutations. A part of a copy is its stack with its locals, the variables that are
-//! its own, the locks that it owns, the lock for whose notification it waits, and the variables of others
+//! its own, the locks that it owns, the wait set for whose notification it waits, and the variables of others
 //! that name it; all of that goes along when it takes another place.
 //!
 //! # Requires
@@ -208,7 +208,7 @@ impl<'p> Symmetry<'p> {
         let (left, right) = (state.thread(first), state.thread(second));
         let (own, others) = (&group.own[one], &group.own[other]);
         let flags = |part: &ThreadPart| {
-            let suspended = part.suspended.map(|one| (one.lock, one.depth, one.in_set));
+            let suspended = part.suspended.map(|one| (one.set, one.depth, one.in_set));
             (part.stack.len(), part.stopped, part.units, part.atomic, suspended)
         };
         let stacks = || {

@@ -118,10 +118,10 @@ impl Attempt<'_> {
                 None => true,
                 Some(owned) => owned.owner == self.thread && program.locks[lock].reentrant,
             },
-            Action::Release(lock)
-            | Action::Wait(lock)
-            | Action::Notify(lock)
-            | Action::NotifyAll(lock) => holds(lock),
+            Action::Release(lock) => holds(lock),
+            Action::Wait(set) | Action::Notify(set) | Action::NotifyAll(set) => {
+                holds(program.wait_sets[set].lock)
+            }
             _ => true,
         };
         acts.then_some(())?;

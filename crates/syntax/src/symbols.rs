@@ -20,6 +20,8 @@ define_id!(
 pub enum NameKind {
     /// A lock.
     Lock,
+    /// A condition of a lock.
+    Condition,
     /// A channel.
     Channel,
     /// A shared location without a value.
@@ -55,6 +57,7 @@ impl NameKind {
     pub fn what(self) -> &'static str {
         match self {
             Self::Lock => "lock",
+            Self::Condition => "condition",
             Self::Channel => "channel",
             Self::Location => "location",
             Self::Global => "shared variable",

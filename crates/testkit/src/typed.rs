@@ -39,6 +39,7 @@ pub fn random_typed_text(rng: &mut Rng, shape: TypedShape) -> String {
         let mutex = if rng.percent(30) { " mutex" } else { "" };
         _ = writeln!(text, "lock m{lock}{mutex}");
     }
+    text.push_str("condition c0 of m0\ncondition c1 of m1\n");
     for global in 0..3 {
         let ty = ["0..2", "mod 3", "0..1"][rng.below(3)];
         let guard = if shape.annotated && rng.percent(50) {
@@ -339,8 +340,9 @@ impl Body<'_> {
                 let Some(&lock) = self.held.last() else {
                     return self.text.step(from, "skip do t := t + 1");
                 };
-                let at = self.text.step(from, &format!("wait m{lock}"));
-                self.text.step(at, &format!("resume m{lock}"))
+                let set = self.wait_set(lock);
+                let at = self.text.step(from, &format!("wait {set}"));
+                self.text.step(at, &format!("resume {set}"))
             }
             _ => {
                 let Some(&lock) = self.held.last() else {
@@ -348,8 +350,15 @@ impl Body<'_> {
                     return self.text.step(from, &format!("release m{lock}"));
                 };
                 let what = if self.rng.percent(50) { "notify" } else { "notifyAll" };
-                self.text.step(from, &format!("{what} m{lock}"))
+                let set = self.wait_set(lock);
+                self.text.step(from, &format!("{what} {set}"))
             }
         }
+    }
+
+    /// The condition of a lock, or its default one.
+    fn wait_set(&mut self, lock: usize) -> String {
+        let name = if self.rng.percent(40) { 'c' } else { 'm' };
+        format!("{name}{lock}")
     }
 }

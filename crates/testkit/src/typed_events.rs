@@ -27,7 +27,7 @@ pub fn random_typed_events_text(rng: &mut Rng) -> String {
         let mutex = if rng.percent(25) { " mutex" } else { "" };
         _ = writeln!(text, "lock {lock}{mutex}");
     }
-    text.push_str("set s { x, y }\n");
+    text.push_str("condition c of l\ncondition d of m\nset s { x, y }\n");
     for location in LOCATIONS {
         let ty = ["0..1", "mod 2", "0..2"][rng.below(3)];
         let first = if rng.percent(10) { "" } else { " = 0" };
@@ -64,6 +64,8 @@ pub fn random_typed_events_text(rng: &mut Rng) -> String {
 }
 
 const LOCKS: [&str; 2] = ["l", "m"];
+/// A condition of each of them.
+const CONDITIONS: [&str; 2] = ["c", "d"];
 const LOCATIONS: [&str; 2] = ["x", "y"];
 
 /// The edges of a procedure.
@@ -114,6 +116,11 @@ impl<'r> Body<'r> {
 
     fn location(&mut self) -> &'static str {
         LOCATIONS[self.rng.below(LOCATIONS.len())]
+    }
+
+    /// The condition of a lock, or its default one.
+    fn wait_set(&mut self, lock: usize) -> &'static str {
+        if self.rng.percent(40) { CONDITIONS[lock] } else { LOCKS[lock] }
     }
 
     fn lock(&mut self) -> &'static str {
@@ -217,14 +224,15 @@ impl<'r> Body<'r> {
                     [] => self.rng.below(2),
                     _ => *self.rng.pick(&self.held),
                 };
-                let lock = LOCKS[lock];
-                let at = self.text.step(from, &format!("wait {lock}"));
-                self.text.step(at, &format!("resume {lock}"))
+                let set = self.wait_set(lock);
+                let at = self.text.step(from, &format!("wait {set}"));
+                self.text.step(at, &format!("resume {set}"))
             }
             12 => {
                 let Some(&lock) = self.held.last() else { return self.access(from) };
                 let what = if self.rng.percent(50) { "notify" } else { "notifyAll" };
-                self.text.step(from, &format!("{what} {}", LOCKS[lock]))
+                let set = self.wait_set(lock);
+                self.text.step(from, &format!("{what} {set}"))
             }
             13 => {
                 let at = self.text.step(from, "begin");

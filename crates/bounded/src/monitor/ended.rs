@@ -41,6 +41,7 @@ pub fn joins_to_data(source: &Program) -> Option<(Program, StepMap)> {
     let (data, mut names) = data_of(source);
     let mut out = Program {
         locks: source.locks.clone(),
+        wait_sets: source.wait_sets.clone(),
         atomic_sets: source.atomic_sets.clone(),
         locations: source.locations.clone(),
         threads: source.threads.clone(),

@@ -5,7 +5,7 @@
 //!   was the one that took the lock (which works for any recursion);
 //! - else by counting, if control flow bounds the count.
 //!
-//! Who waits for a notification about a lock is one truth value per thread and lock.
+//! Who waits for a notification is one truth value per thread and wait set.
 //!
 //! # Source
 //! The step relation of the model: [`selvedge_program::Action`]. A wait gives up all holds and the
@@ -18,7 +18,7 @@ use super::Refused;
 use selvedge_base::{Id, IdVec, Place};
 use selvedge_program::{
     Action, Edge, EdgeId, Expr, Global, GlobalId, Literal, Local, LocalId, LockId, NodeId,
-    Operator, ProcedureId, Program, Sharing, Successors, ThreadId, Type, Variable,
+    Operator, ProcedureId, Program, Sharing, Successors, ThreadId, Type, Variable, WaitSetId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,8 +45,8 @@ pub struct LockData {
     pub held: BTreeMap<LockId, GlobalId>,
     holds: BTreeMap<LockId, Holds>,
     /// Whether a thread waits for a notification.
-    waits: BTreeMap<(LockId, ThreadId), GlobalId>,
-    /// How many holds a thread has given up for a notification.
+    waits: BTreeMap<(WaitSetId, ThreadId), GlobalId>,
+    /// How many holds of a lock a thread has given up for a notification.
     saved: BTreeMap<(LockId, ThreadId), GlobalId>,
     spurious: bool,
 }
@@ -82,7 +82,8 @@ impl LockData {
             saved: BTreeMap::new(),
             spurious: program.spurious_wakeups,
         };
-        let used: BTreeSet<LockId> = program.edges.iter().filter_map(lock_of).collect();
+        let used: BTreeSet<LockId> =
+            program.edges.iter().filter_map(|edge| program.lock_of(edge.action)).collect();
         let guarding = program.globals.iter().filter_map(|global| match global.annotation {
             Some(selvedge_program::Annotation::GuardedBy(lock)) => Some(lock),
             _ => None,
@@ -101,20 +102,15 @@ impl LockData {
             } else {
                 Holds::Once
             };
+            let sets = program.wait_sets.iter_enumerated();
+            let sets: Vec<WaitSetId> =
+                sets.filter(|(_, set)| set.lock == lock).map(|(id, _)| id).collect();
             for thread in program.threads.ids() {
-                let waits = program.edges.iter().any(|edge| {
-                    edge.action == Action::Wait(lock) && sharing.can_take(program, thread, edge)
-                });
-                if !waits {
-                    continue;
-                }
-                let who = program.threads[thread].name.clone();
-                let waiting = hidden(program, &format!("{who}_waits_{name}"), Type::Bool);
-                data.waits.insert((lock, thread), waiting);
-                if let Holds::Counted(count) = holds {
-                    let ty = program.globals[count].ty;
-                    let saved = hidden(program, &format!("{who}_gave_up_{name}"), ty);
-                    data.saved.insert((lock, thread), saved);
+                let waits = data.add_waits(program, sharing, &sets, thread);
+                if let (true, &Holds::Counted(count)) = (waits, &holds) {
+                    let who = &program.threads[thread].name;
+                    let (name, ty) = (format!("{who}_gave_up_{name}"), program.globals[count].ty);
+                    data.saved.insert((lock, thread), hidden(program, &name, ty));
                 }
             }
             data.holds.insert(lock, holds);
@@ -122,14 +118,40 @@ impl LockData {
         Ok(data)
     }
 
+    /// Adds whether a thread waits for a notification of these wait sets; whether it ever does.
+    fn add_waits(
+        &mut self,
+        program: &mut Program,
+        sharing: &Sharing,
+        sets: &[WaitSetId],
+        thread: ThreadId,
+    ) -> bool {
+        let mut some = false;
+        for &set in sets {
+            let waits = program.edges.iter().any(|edge| {
+                edge.action == Action::Wait(set) && sharing.can_take(program, thread, edge)
+            });
+            if waits {
+                let (who, name) = (&program.threads[thread].name, &program.wait_sets[set].name);
+                let waiting = hidden(program, &format!("{who}_waits_{name}"), Type::Bool);
+                self.waits.insert((set, thread), waiting);
+            }
+            some |= waits;
+        }
+        some
+    }
+
     /// The ways to take an edge, as far as locks are concerned.
     pub fn effects(&self, program: &Program, edge: &Edge, thread: ThreadId) -> Vec<LockEffect> {
-        let Some(lock) = lock_of(edge) else { return vec![LockEffect::default()] };
+        let Some(lock) = program.lock_of(edge.action) else {
+            return vec![LockEffect::default()];
+        };
         let owner = self.owners[&lock];
         let me = Expr::Constant(Literal::Thread(Some(thread)));
         let is = |value: Expr| current(owner).join(Operator::Equal, value);
         let (free, mine) = (is(NOBODY), is(me.clone()));
-        let waits = |thread: ThreadId| self.waits.get(&(lock, thread)).copied();
+        let joined = edge.action.wait_set();
+        let waits = |thread: ThreadId| self.waits.get(&(joined?, thread)).copied();
         let mut effect = LockEffect::default();
         match edge.action {
             Action::Acquire(_) => self.acquire(program, edge, lock, &me, &free, &mine, &mut effect),
@@ -274,18 +296,6 @@ fn set(global: GlobalId, value: Expr) -> (Variable, Expr) {
     (Variable::Global(global), value)
 }
 
-fn lock_of(edge: &Edge) -> Option<LockId> {
-    match edge.action {
-        Action::Acquire(lock)
-        | Action::Release(lock)
-        | Action::Wait(lock)
-        | Action::Resume(lock)
-        | Action::Notify(lock)
-        | Action::NotifyAll(lock) => Some(lock),
-        _ => None,
-    }
-}
-
 /// A global that starts with 0: false, nobody, no hold.
 fn hidden(program: &mut Program, name: &str, ty: Type) -> GlobalId {
     let global = Global::flag(name, Place::NONE, Some(false));
@@ -301,16 +311,16 @@ fn check_waits(program: &Program, successors: &Successors) -> Result<(), Refused
     let ends: BTreeSet<NodeId> =
         program.procedures.iter().flat_map(|one| [one.entry, one.exit]).collect();
     for edge in &program.edges {
-        let (node, lock) = match edge.action {
-            Action::Wait(lock) => (edge.target, lock),
-            Action::Resume(lock) => (edge.source, lock),
+        let (node, set) = match edge.action {
+            Action::Wait(set) => (edge.target, set),
+            Action::Resume(set) => (edge.source, set),
             _ => continue,
         };
         let all = |edges: &[EdgeId], action: Action| {
             edges.iter().all(|&edge| program.edges[edge].action == action)
         };
-        let paired = all(&before[node], Action::Wait(lock))
-            && all(successors.of(node), Action::Resume(lock))
+        let paired = all(&before[node], Action::Wait(set))
+            && all(successors.of(node), Action::Resume(set))
             && !ends.contains(&node);
         if !paired {
             let why = "a wait has to be followed by its resume, and a resume to follow its wait";

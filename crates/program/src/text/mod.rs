@@ -21,7 +21,8 @@
 //! `@1` is somewhere in file 1. A name that is not made of letters, digits and `_` is written in double quotes, as
 //! `"java.util.Stack.pop"`. Atomic sets may be opened several times. `//` starts a comment. The
 //! actions are `skip`, `read x`, `write x`, `acquire l`, `release l`, `begin`, `end`, `call p`, `start t`
-//! (a thread that `waits`) and `join t`, and with `channel a` declared `send a`, `post a`, `broadcast a`
+//! (a thread that `waits`) and `join t`; `wait c`, `resume c`, `notify c` and `notifyAll c` with
+//! `condition c of l` declared, or with the name of a lock for its default condition; and with `channel a` declared `send a`, `post a`, `broadcast a`
 //! and `recv a`. A procedure that several threads run stands outside of them;
 //! a thread all of whose procedures are shared needs no braces. Where a procedure of the thread hides a
 //! shared one of the same name, a dot before the name means the shared one.

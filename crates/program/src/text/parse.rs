@@ -18,6 +18,7 @@ use super::lexer::{Kind, Token, tokens};
 use crate::data::NamedArray;
 use crate::model::{
     Action, AtomicSet, AtomicSetId, Channel, EdgeId, GlobalId, Location, Lock, Program, ThreadId,
+    WaitSet,
 };
 use crate::validate::validate;
 use code::{Mention, ProcedureName, Procedures};
@@ -73,6 +74,7 @@ fn read(text: &str, noted: Noted) -> Parser<'_> {
         missing_files: BTreeSet::new(),
         every_file_is_known: true,
         locks: Table::default(),
+        wait_sets: Table::default(),
         channels: Table::default(),
         sets: Table::default(),
         locations: Table::default(),
@@ -104,9 +106,10 @@ fn read(text: &str, noted: Noted) -> Parser<'_> {
 }
 
 /// The words that begin a declaration.
-const ITEMS: [&str; 13] = [
+const ITEMS: [&str; 14] = [
     "file",
     "lock",
+    "condition",
     "channel",
     "set",
     "enum",
@@ -138,6 +141,7 @@ struct Parser<'a> {
     /// Whether every declaration of a file could be read.
     every_file_is_known: bool,
     locks: Table,
+    wait_sets: Table,
     channels: Table,
     sets: Table,
     locations: Table,
@@ -183,6 +187,7 @@ impl Parser<'_> {
             let item = match self.word() {
                 Some("file") => self.source_file(),
                 Some("lock") => self.lock(),
+                Some("condition") => self.wait_set(),
                 Some("channel") => self.channel(),
                 Some("set") => self.set(),
                 Some("global") => self.global(),
@@ -224,6 +229,18 @@ impl Parser<'_> {
         let place = self.optional_place()?;
         declare(&mut self.locks, &name, "lock", &mut self.complaints)?;
         self.program.locks.push(Lock { name: name.name, place, reentrant });
+        Ok(())
+    }
+
+    fn wait_set(&mut self) -> Read<()> {
+        self.at += 1;
+        let name = self.name("a condition")?;
+        self.noted.declare(NameKind::Condition, &name);
+        self.keyword("of")?;
+        let lock = self.reference_to_lock()?;
+        let place = self.optional_place()?;
+        declare(&mut self.wait_sets, &name, "condition", &mut self.complaints)?;
+        self.program.wait_sets.push(WaitSet { name: name.name, lock, place });
         Ok(())
     }
 

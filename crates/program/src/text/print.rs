@@ -13,7 +13,7 @@ use crate::data::{
 use crate::expression::{Atom, Readers, shown};
 use crate::model::{
     Action, AtomicSetId, Copies, Edge, NodeId, PassingId, Procedure, ProcedureId, Program, Start,
-    ThreadId,
+    ThreadId, WaitSet, WaitSetId,
 };
 use selvedge_base::{Id, IdVec, Place};
 use std::collections::BTreeSet;
@@ -40,6 +40,12 @@ pub fn print(program: &Program) -> String {
         printer.place(lock.place);
         printer.text.push('\n');
     }
+    for set in &program.wait_sets.as_slice()[..declared_wait_sets(program)] {
+        let lock = &program.locks[set.lock].name;
+        printer.put(format_args!("condition {} of {}", Word(&set.name), Word(lock)));
+        printer.place(set.place);
+        printer.text.push('\n');
+    }
     for channel in &program.channels {
         printer.put(format_args!("channel {}", Word(&channel.name)));
         printer.place(channel.place);
@@ -50,6 +56,22 @@ pub fn print(program: &Program) -> String {
     printer.threads();
     printer.labels();
     printer.text
+}
+
+/// How many wait sets need a declaration. The others are default sets that reading adds in this order
+/// where edges first name their locks.
+fn declared_wait_sets(program: &Program) -> usize {
+    let (mut seen, mut implied) = (BTreeSet::new(), Vec::new());
+    for set in program.edges.iter().filter_map(|edge| edge.action.wait_set()) {
+        let WaitSet { name, lock, place } = &program.wait_sets[set];
+        let lock = &program.locks[*lock];
+        if *name == lock.name && *place == lock.place && seen.insert(set) {
+            implied.push(set);
+        }
+    }
+    let declared = program.wait_sets.len() - implied.len();
+    let tail = (declared..program.wait_sets.len()).map(WaitSetId::from_index);
+    if implied.into_iter().eq(tail) { declared } else { program.wait_sets.len() }
 }
 
 struct Printer<'p> {
@@ -363,10 +385,10 @@ impl Printer<'_> {
             }
             Action::Acquire(l) => self.named("acquire", &program.locks[l].name),
             Action::Release(l) => self.named("release", &program.locks[l].name),
-            Action::Wait(l) => self.named("wait", &program.locks[l].name),
-            Action::Resume(l) => self.named("resume", &program.locks[l].name),
-            Action::Notify(l) => self.named("notify", &program.locks[l].name),
-            Action::NotifyAll(l) => self.named("notifyAll", &program.locks[l].name),
+            Action::Wait(set) => self.named("wait", &program.wait_sets[set].name),
+            Action::Resume(set) => self.named("resume", &program.wait_sets[set].name),
+            Action::Notify(set) => self.named("notify", &program.wait_sets[set].name),
+            Action::NotifyAll(set) => self.named("notifyAll", &program.wait_sets[set].name),
             Action::Send(a) => self.named("send", &program.channels[a].name),
             Action::Post(a) => self.named("post", &program.channels[a].name),
             Action::Broadcast(a) => self.named("broadcast", &program.channels[a].name),

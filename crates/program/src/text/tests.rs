@@ -78,6 +78,59 @@ fn every_valid_program_reads_back_as_itself() {
     assert!(elsewhere > 500, "{elsewhere} of them in other files");
 }
 
+const CONDITIONS: &str = "\
+program
+lock l @1:1
+lock m @1:2
+condition notFull of l @2:1
+condition m of m
+thread T main main {
+  procedure main nodes 6 entry 0 exit 5 {
+    0 -> 1 acquire l
+    1 -> 2 wait notFull
+    2 -> 3 resume notFull
+    3 -> 4 notifyAll l
+    4 -> 5 notify m
+  }
+}
+";
+
+#[test]
+fn conditions_name_a_lock_and_a_lock_its_own_condition() {
+    let (program, diagnostics) = parse(CONDITIONS);
+    assert_eq!(diagnostics, []);
+    let program = program.expect("no errors");
+    assert_eq!(print(&program), CONDITIONS);
+    let titles = program.wait_sets.ids().map(|set| program.wait_set_title(set));
+    assert_eq!(titles.collect::<Vec<_>>(), ["notFull of l", "m", "l"]);
+    let places = program.wait_sets.iter().map(|set| set.place).collect::<Vec<_>>();
+    assert_eq!(places, [Place::new(2, 1), Place::NONE, Place::new(1, 1)]);
+    let locks = program.edges.iter().map(|edge| program.lock_of(edge.action));
+    let names = locks.map(|lock| lock.map(|lock| program.locks[lock].name.as_str()));
+    assert_eq!(names.collect::<Vec<_>>(), ["l", "l", "l", "l", "m"].map(Some));
+    // The names of edges mean what is declared: the condition, or the lock.
+    let index = super::symbols(CONDITIONS);
+    let uses = |name: &str| {
+        let id = index.symbols.iter_enumerated().find(|(_, one)| one.name == name);
+        let id = id.expect("declared").0;
+        index.occurrences.iter().filter(|one| one.symbol == id).count()
+    };
+    assert_eq!((uses("notFull"), uses("l")), (3, 4));
+}
+
+#[test]
+fn a_condition_is_declared_before_it_is_named() {
+    let said = |text: &str, with: &str| {
+        let (program, diagnostics) = parse(&CONDITIONS.replace(text, with));
+        assert_eq!(program, None);
+        diagnostics.into_iter().map(|one| one.message).collect::<Vec<_>>()
+    };
+    assert_eq!(said("wait notFull", "wait notFul"), ["there is no condition or lock \"notFul\""]);
+    assert_eq!(said("of l", "of k")[0], "there is no lock \"k\"");
+    assert_eq!(said("n m of m", "n notFull of m"), ["the condition \"notFull\" is declared twice"]);
+    assert_eq!(said("n m of m", "n m of l"), ["1:0: condition m has the name of another lock"]);
+}
+
 const FILES: &str = "\
 program
 file 1 \"src/A.java\"

@@ -42,9 +42,8 @@ pub(super) fn reachable(program: &Program, successors: &Successors) -> IdVec<Thr
                     }
                     Action::BeginUnit => _ = reach.symbols.insert(Observable::BeginUnit),
                     Action::EndUnit => _ = reach.symbols.insert(Observable::EndUnit),
-                    Action::Acquire(lock) | Action::Resume(lock) => {
-                        _ = reach.locks.insert(lock);
-                    }
+                    Action::Acquire(lock) => _ = reach.locks.insert(lock),
+                    Action::Resume(set) => _ = reach.locks.insert(program.wait_sets[set].lock),
                     Action::Join(thread) => _ = reach.joins.insert(thread),
                     Action::Call(callee) => worklist.push(program.procedures[callee].entry),
                     Action::Skip

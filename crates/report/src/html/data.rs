@@ -4,7 +4,7 @@
 //!
 //! | field | meaning |
 //! |---|---|
-//! | `files[]` | `name`, `threads[]` (`name`, `main`), `locks[]`, `locations[]`, `procedures[]`, `channels[]` if there are some |
+//! | `files[]` | `name`, `threads[]` (`name`, `main`), `locks[]`, `locations[]`, `procedures[]`, `channels[]` if there are some, `conditions[]` (`[name, lock]`) if there are some |
 //! | `findings[]` | `id` for links, `file`, `group` (the number of the file that it lies in, if that is another one), `kind`, `tags[]`; and what is needed when it is open, or `reason` and `later`, the number of the chunk that has the rest |
 //! | the rest | `lanes[]`, `steps[]`, `next[]`, `spans[]`, with values `first[]`, with channels `with[]`, and `repeats`, the number of steps before what is repeated for ever |
 //! | `files[].later` | the number of the chunk that has the source, if it is not part of the page |
@@ -27,7 +27,7 @@ use crate::statement::{self, ShownValue};
 use selvedge_base::{FileId, Id, Place};
 use selvedge_findings::CheckedFile;
 use selvedge_findings::reason::waits;
-use selvedge_program::{Obstacle, StepKind, TraceStep};
+use selvedge_program::{Obstacle, StepKind, TraceStep, WaitSet, WaitSetId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,6 +64,8 @@ struct File {
     procedures: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     channels: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<(String, usize)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     later: Option<usize>,
 }
@@ -137,6 +139,9 @@ impl File {
             name: shown(&thread.name),
             main: shown(&program.procedures[thread.main].name),
         };
+        let condition = |(id, set): (WaitSetId, &WaitSet)| {
+            (shown(&program.wait_set_title(id)), set.lock.index())
+        };
         Self {
             name: shown(&file.file),
             threads: program.threads.iter().map(thread).collect(),
@@ -144,6 +149,7 @@ impl File {
             locations: program.locations.iter().map(|location| shown(&location.name)).collect(),
             procedures: program.procedures.iter().map(|one| shown(&one.name)).collect(),
             channels: program.channels.iter().map(|one| shown(&one.name)).collect(),
+            conditions: program.wait_sets.iter_enumerated().map(condition).collect(),
             later,
         }
     }
@@ -261,7 +267,7 @@ fn as_shown(values: Vec<(String, String)>) -> impl Iterator<Item = Named> {
     values.into_iter().map(|(name, value)| Named(visible(&name).into_owned(), value))
 }
 
-/// The number of a kind of step in the data, and that of the lock, location or procedure.
+/// The number of a kind of step in the data, and that of the lock, condition, location or procedure.
 fn code(kind: StepKind) -> (u8, usize) {
     match kind {
         StepKind::Step => (0, 0),
@@ -275,9 +281,9 @@ fn code(kind: StepKind) -> (u8, usize) {
         StepKind::Return(procedure) => (8, procedure.index()),
         StepKind::Start(thread) => (9, thread.index()),
         StepKind::Join(thread) => (10, thread.index()),
-        StepKind::Wait(lock) => (11, lock.index()),
-        StepKind::Resume(lock) => (12, lock.index()),
-        StepKind::Notify(lock) => (13, lock.index()),
+        StepKind::Wait(set) => (11, set.index()),
+        StepKind::Resume(set) => (12, set.index()),
+        StepKind::Notify(set) => (13, set.index()),
         StepKind::Send(channel) => (14, channel.index()),
         StepKind::Post(channel) => (15, channel.index()),
         StepKind::Broadcast(channel) => (16, channel.index()),

@@ -16,7 +16,7 @@ use super::layout::{Content, DiagramLayout, Row, RowSpan, Shown, layout};
 use super::values::{DataLane, data_lanes};
 use super::words::lock_class;
 use super::writer::Html;
-use crate::describe::{action, count, object, verb};
+use crate::describe::{action, count, object, title, verb};
 use crate::escape::visible;
 use crate::interleaving::run;
 use crate::places::short;
@@ -428,11 +428,11 @@ impl Drawing<'_> {
             return;
         }
         html.leaf("span", &[("class", "verb")], verb(step.kind));
-        if let Some(name) = object(step.kind, &self.file.program) {
+        if let Some(name) = title(step.kind, &self.file.program) {
             html.text(" ");
             match step.kind {
                 StepKind::Acquire(lock) | StepKind::Release(lock) => self.lock(html, lock),
-                _ => html.leaf("b", &[], name),
+                _ => html.leaf("b", &[], &name),
             }
         }
     }

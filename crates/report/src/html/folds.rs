@@ -145,7 +145,7 @@ fn unneeded(
     core: &[bool],
 ) -> Vec<Fold> {
     let trace = &finding.trace;
-    let needed = needed(&trace.steps, core);
+    let needed = needed(&trace.steps, core, program);
     let mut folds = Vec::new();
     let mut at = 0;
     while at < shown.len() {
@@ -177,7 +177,7 @@ fn unneeded(
 }
 
 /// The core, and the calls, units and locks that are open in it or at the end.
-fn needed(steps: &[TraceStep], core: &[bool]) -> Vec<bool> {
+fn needed(steps: &[TraceStep], core: &[bool], program: &Program) -> Vec<bool> {
     let mut needed = core.to_vec();
     // What each thread has open: where it began, and whether the core was met since.
     let mut open: BTreeMap<ThreadId, Vec<(StepKind, usize, bool)>> = BTreeMap::new();
@@ -199,11 +199,10 @@ fn needed(steps: &[TraceStep], core: &[bool]) -> Vec<bool> {
                 let closes = |opening: StepKind| match (step.kind, opening) {
                     (StepKind::Return(_), StepKind::Call(_))
                     | (StepKind::EndUnit, StepKind::BeginUnit) => true,
-                    (
-                        StepKind::Release(lock) | StepKind::Wait(lock),
-                        StepKind::Acquire(other) | StepKind::Resume(other),
-                    ) => lock == other,
-                    _ => false,
+                    (closing, opening) => {
+                        let freed = closing.frees(program);
+                        freed.is_some() && freed == opening.takes(program)
+                    }
                 };
                 if let Some(position) = own.iter().rposition(|&(opening, _, _)| closes(opening)) {
                     let (_, first, met) = own.remove(position);

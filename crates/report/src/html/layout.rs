@@ -176,7 +176,7 @@ pub fn layout(finding: &Finding, program: &Program, most: usize) -> DiagramLayou
         } else {
             left_out += 1;
         }
-        builder.execute(step.thread, step.kind);
+        builder.execute(step.thread, step.kind, program);
         if step.matched.is_some() {
             builder.phase();
         }
@@ -324,7 +324,7 @@ impl Builder {
     }
 
     /// Carries out what a step does to locks, units and calls, in the row that was laid out last.
-    fn execute(&mut self, thread: ThreadId, kind: StepKind) {
+    fn execute(&mut self, thread: ThreadId, kind: StepKind, program: &Program) {
         let row = self.rows.len().saturating_sub(1);
         let lane = self.lane(thread);
         let running = &mut self.threads[lane];
@@ -338,7 +338,8 @@ impl Builder {
                     self.units.push(RowSpan { lane, first, last: row, open: false });
                 }
             }
-            StepKind::Acquire(lock) | StepKind::Resume(lock) => {
+            StepKind::Acquire(_) | StepKind::Resume(_) => {
+                let Some(lock) = kind.takes(program) else { return };
                 let free = running.held.iter().position(Option::is_none);
                 let slot = free.unwrap_or_else(|| {
                     running.held.push(None);
@@ -346,9 +347,10 @@ impl Builder {
                 });
                 running.held[slot] = Some((lock, row));
             }
-            StepKind::Release(lock) | StepKind::Wait(lock) => {
-                let slot =
-                    running.held.iter().position(|held| held.is_some_and(|(own, _)| own == lock));
+            StepKind::Release(_) | StepKind::Wait(_) => {
+                let freed = kind.frees(program);
+                let mut held = running.held.iter();
+                let slot = held.position(|held| held.is_some_and(|(own, _)| Some(own) == freed));
                 if let Some(slot) = slot
                     && let Some((lock, first)) = running.held[slot].take()
                 {

@@ -42,7 +42,7 @@ pub fn code_flows<'a>(reporter: Reporter<'a, '_>, finding: &'a Finding) -> Vec<C
         let before = now.depths[step.thread];
         let mut changed = Vec::new();
         if is_taken {
-            now.step(step);
+            now.step(program, step);
             changed = values.after(step);
         }
         if !chosen[at] {

@@ -439,11 +439,11 @@ impl<'p> Writer<'_, 'p> {
             Action::BeginAtomic => inside += 1,
             Action::EndAtomic => inside = inside.checked_sub(1).ok_or(NotPlain)?,
             Action::Acquire(lock) => _ = self.push(Op::CanAcquire(lock)),
-            Action::Release(lock)
-            | Action::Wait(lock)
-            | Action::Notify(lock)
-            | Action::NotifyAll(lock) => _ = self.push(Op::Owns(lock)),
-            Action::Resume(lock) => _ = self.push(Op::CanResume(lock)),
+            Action::Release(lock) => _ = self.push(Op::Owns(lock)),
+            Action::Wait(set) | Action::Notify(set) | Action::NotifyAll(set) => {
+                self.push(Op::Owns(self.layout.lock_of(set)));
+            }
+            Action::Resume(set) => _ = self.push(Op::CanResume(set)),
             Action::Join(thread) => _ = self.push(Op::Ended(thread)),
             Action::BeginUnit => _ = self.push(Op::BeginUnit),
             Action::EndUnit => _ = self.push(Op::EndUnit),
@@ -464,13 +464,13 @@ impl<'p> Writer<'_, 'p> {
         match edge.action {
             Action::Acquire(lock) => _ = self.push(Op::Acquire(lock)),
             Action::Release(lock) => _ = self.push(Op::Release(lock)),
-            Action::Wait(lock) => _ = self.push(Op::Wait(lock)),
-            Action::Resume(lock) => _ = self.push(Op::Resume(lock)),
-            Action::NotifyAll(lock) => _ = self.push(Op::WakeAll(lock)),
-            Action::Notify(lock) => {
-                self.push(Op::Waiting(lock));
+            Action::Wait(set) => _ = self.push(Op::Wait(set)),
+            Action::Resume(set) => _ = self.push(Op::Resume(set)),
+            Action::NotifyAll(set) => _ = self.push(Op::WakeAll(set)),
+            Action::Notify(set) => {
+                self.push(Op::Waiting(set));
                 self.push(Op::Choose(0));
-                self.push(Op::Wake(lock));
+                self.push(Op::Wake(set));
             }
             _ => {}
         }

@@ -53,18 +53,22 @@ impl StepRelation<'_, '_> {
                 }
                 _ => return Err(Halt::Fails(FailureKind::Release.into())),
             },
-            Action::Wait(lock) => match state.owner(lock) {
-                Some((owner, depth)) if owner == thread => {
-                    offer.mover = Mover::LEFT;
-                    next.set_owner(lock, None);
-                    next.thread_mut(thread).suspended =
-                        Some(Suspended { lock, depth, in_set: true });
+            Action::Wait(set) => {
+                let lock = program.wait_sets[set].lock;
+                match state.owner(lock) {
+                    Some((owner, depth)) if owner == thread => {
+                        offer.mover = Mover::LEFT;
+                        next.set_owner(lock, None);
+                        next.thread_mut(thread).suspended =
+                            Some(Suspended { set, depth, in_set: true });
+                    }
+                    _ => return Err(Halt::Fails(FailureKind::Monitor.into())),
                 }
-                _ => return Err(Halt::Fails(FailureKind::Monitor.into())),
-            },
-            Action::Resume(lock) => {
+            }
+            Action::Resume(set) => {
+                let lock = program.wait_sets[set].lock;
                 offer.mover = Mover::RIGHT;
-                let suspended = state.thread(thread).suspended.filter(|one| one.lock == lock);
+                let suspended = state.thread(thread).suspended.filter(|one| one.set == set);
                 let awake = suspended.filter(|one| !one.in_set || program.spurious_wakeups);
                 let Some(Suspended { depth, .. }) = awake else { return Err(Halt::Blocked) };
                 if state.owner(lock).is_some() {
@@ -76,11 +80,11 @@ impl StepRelation<'_, '_> {
             Action::Send(_) | Action::Post(_) | Action::Broadcast(_) | Action::Recv(_) => {
                 unreachable!("channels were refused")
             }
-            Action::Notify(lock) | Action::NotifyAll(lock) => {
-                if !state.owns(thread, lock) {
+            Action::Notify(set) | Action::NotifyAll(set) => {
+                if !state.owns(thread, program.wait_sets[set].lock) {
                     return Err(Halt::Fails(FailureKind::Monitor.into()));
                 }
-                let members = state.wait_set(lock);
+                let members = state.wait_set(set);
                 let wake = |state: &mut State, member: ThreadId| {
                     if let Some(suspended) = &mut state.thread_mut(member).suspended {
                         suspended.in_set = false;

@@ -132,7 +132,7 @@ fn searched((state, failed): &Reached) -> Searched {
                 units: own.unit_depth,
                 atomic: data.atomic_depth,
                 suspended: own.suspended.map(|one| Suspended {
-                    lock: one.lock,
+                    set: one.set,
                     depth: one.depth,
                     in_set: one.in_set,
                 }),

@@ -179,8 +179,10 @@ impl Lowering<'_, '_> {
             let action = match operation {
                 LockOperation::Acquire => Action::Acquire(lock),
                 LockOperation::Release => Action::Release(lock),
-                LockOperation::Notify => Action::Notify(lock),
-                LockOperation::NotifyAll | LockOperation::Wait => Action::NotifyAll(lock),
+                LockOperation::Notify => Action::Notify(self.program.default_wait_set(lock)),
+                LockOperation::NotifyAll | LockOperation::Wait => {
+                    Action::NotifyAll(self.program.default_wait_set(lock))
+                }
             };
             self.step(at.node, to, action, guard, Vec::new(), place);
         }
@@ -206,11 +208,12 @@ impl Lowering<'_, '_> {
                     (before, vec![(holds, Expr::Current(keep)), (owner, Expr::Me)])
                 }
             };
-            self.step(from, middle, Action::Wait(*lock), guard.clone(), before, place);
-            resumed.push((guard.clone(), *lock, after));
+            let set = self.program.default_wait_set(*lock);
+            self.step(from, middle, Action::Wait(set), guard.clone(), before, place);
+            resumed.push((guard.clone(), set, after));
         }
-        for (guard, lock, after) in resumed {
-            self.step(middle, to, Action::Resume(lock), guard, after, place);
+        for (guard, set, after) in resumed {
+            self.step(middle, to, Action::Resume(set), guard, after, place);
         }
     }
 

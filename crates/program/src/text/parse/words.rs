@@ -3,7 +3,7 @@
 
 use super::super::lexer::{Kind, Token};
 use super::Parser;
-use crate::model::{ChannelId, LocationId, LockId, NodeId};
+use crate::model::{ChannelId, LocationId, LockId, NodeId, WaitSet, WaitSetId};
 use selvedge_base::{Diagnostic, Id, Span};
 use selvedge_syntax::complaints::Complaints;
 use selvedge_syntax::nearest::{nearest, suggest};
@@ -149,6 +149,29 @@ impl Parser<'_> {
         let found = self.resolve(&table, &name, "unknown-lock", "lock");
         self.locks = table;
         found.map(Id::from_index)
+    }
+
+    /// The name of a wait set, or of a lock, whose default set it is.
+    pub(super) fn reference_to_wait_set(&mut self) -> Read<WaitSetId> {
+        let name = self.name("a condition or a lock")?;
+        if let Some(&at) = self.wait_sets.numbers.get(&name.name) {
+            self.noted.mention_in(name.span, &self.wait_sets, at);
+            return Ok(Id::from_index(at));
+        }
+        let Some(&lock) = self.locks.numbers.get(&name.name) else {
+            let declared = self.wait_sets.declared.iter().chain(&self.locks.declared);
+            let names = declared.map(|(name, _)| name.as_str());
+            self.complaints.push(unknown(&name, "unknown-lock", "condition or lock", names));
+            return Err(Mistake);
+        };
+        self.noted.mention_in(name.span, &self.locks, lock);
+        // The declaration of the lock is that of its default set.
+        let declaration = self.locks.declared[lock].1;
+        self.wait_sets.numbers.insert(name.name.clone(), self.wait_sets.declared.len());
+        self.wait_sets.declared.push((name.name.clone(), declaration));
+        let lock = LockId::from_index(lock);
+        let place = self.program.locks[lock].place;
+        Ok(self.program.wait_sets.push(WaitSet { name: name.name, lock, place }))
     }
 
     pub(super) fn reference_to_channel(&mut self) -> Read<ChannelId> {

@@ -8,7 +8,7 @@ use crate::files::SourceFile;
 use crate::model::{
     Action, AtomicSet, AtomicSetId, Channel, ChannelId, Copies, Edge, EnumId, GlobalId, Label,
     Location, LocationId, Lock, LockId, NodeId, Procedure, ProcedureId, Program, Start, Thread,
-    ThreadId,
+    ThreadId, WaitSet, WaitSetId,
 };
 use selvedge_base::{FileId, Id, IdVec, Place};
 
@@ -20,7 +20,8 @@ pub struct Random {
 }
 
 /// Names that mean something else in another place.
-const WORDS: [&str; 28] = [
+const WORDS: [&str; 29] = [
+    "condition",
     "mutex",
     "channel",
     "recv",
@@ -125,6 +126,14 @@ pub fn random_program(random: &mut Random) -> Program {
     for at in 0..random.below(4) {
         let (name, place, reentrant) = (random.name(at), random.place(), random.below(4) > 0);
         program.locks.push(Lock { name, place, reentrant });
+    }
+    for at in 0..random.below(4) {
+        let (name, place) = (random.name(at), random.place());
+        let of_lock = program.locks.iter().position(|lock| lock.name == name);
+        if !program.locks.is_empty() {
+            let lock = of_lock.unwrap_or_else(|| random.below(program.locks.len()));
+            program.wait_sets.push(WaitSet { name, lock: LockId::from_index(lock), place });
+        }
     }
     for at in 0..random.below(3) {
         let (name, place) = (random.name(at), random.place());
@@ -536,9 +545,15 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
             }
             14 | 15 if !program.locks.is_empty() => {
                 let l = LockId::from_index(random.below(program.locks.len()));
-                let actions: [fn(LockId) -> Action; 4] =
+                let set = match random.below(2) {
+                    0 if !program.wait_sets.is_empty() => {
+                        WaitSetId::from_index(random.below(program.wait_sets.len()))
+                    }
+                    _ => program.default_wait_set(l),
+                };
+                let actions: [fn(WaitSetId) -> Action; 4] =
                     [Action::Wait, Action::Resume, Action::Notify, Action::NotifyAll];
-                actions[random.below(4)](l)
+                actions[random.below(4)](set)
             }
             16 if !program.channels.is_empty() && !enforces => {
                 let a = ChannelId::from_index(random.below(program.channels.len()));
