@@ -22,6 +22,7 @@ pub struct Name<'a> {
 #[derive(Debug, Default)]
 pub struct File<'a> {
     pub locks: Vec<Lock<'a>>,
+    pub conditions: Vec<Condition<'a>>,
     pub channels: Vec<Name<'a>>,
     /// What processes share, in the order of the text.
     pub shared: Vec<Shared<'a>>,
@@ -30,7 +31,7 @@ pub struct File<'a> {
     pub invariants: Vec<Invariant<'a>>,
     pub atomic_sets: Vec<AtomicSet<'a>>,
     pub processes: Vec<Process<'a>>,
-    /// Whether all declarations of locks and of channels could be read.
+    /// Whether all declarations of locks, conditions and channels could be read.
     pub locks_complete: bool,
     /// Whether all declarations of locations, variables and constants could be read.
     pub locations_complete: bool,
@@ -42,6 +43,7 @@ impl File<'_> {
     /// Whether nothing at all is declared.
     pub fn declares_nothing(&self) -> bool {
         self.locks.is_empty()
+            && self.conditions.is_empty()
             && self.channels.is_empty()
             && self.shared.is_empty()
             && self.processes.is_empty()
@@ -63,6 +65,13 @@ impl File<'_> {
 pub struct Lock<'a> {
     pub item: Item<'a>,
     pub reentrant: bool,
+}
+
+/// A condition of a `condition` line.
+#[derive(Debug)]
+pub struct Condition<'a> {
+    pub item: Item<'a>,
+    pub lock: Name<'a>,
 }
 
 /// A name, perhaps with a length: `x`, `a[4]`.
@@ -296,6 +305,7 @@ pub enum StatementKind<'a> {
     Label(Name<'a>, Box<Statement<'a>>),
     Assert(Expr<'a>),
     Assume(Expr<'a>),
+    /// What it names is a lock, or a condition if it waits or notifies.
     Lock(LockOperation, Ref<'a>),
     Channel(ChannelOperation, Name<'a>),
 }
@@ -309,7 +319,7 @@ pub enum ChannelOperation {
     Recv,
 }
 
-/// What a statement does with a lock.
+/// What a statement does with a lock or a condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockOperation {
     Acquire,

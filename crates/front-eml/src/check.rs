@@ -8,7 +8,7 @@
 
 use crate::ast::{self, Binary, ExprKind, File, Name};
 use crate::names::{MOST_ELEMENTS, Names, Number, Symbol, Used};
-use crate::resolved::{Expr, Indexed, Local, NotConstant, Ref, Variable};
+use crate::resolved::{Expr, Indexed, Local, NotConstant, Ref, Variable, WaitSet};
 use crate::token::quote;
 use selvedge_base::{Diagnostic, Id, Severity, Span};
 use selvedge_program::{Literal, Operator, Sort, ThreadId, Type};
@@ -442,6 +442,30 @@ impl<'a> Checker<'_, 'a> {
         None
     }
 
+    /// A condition, or the default one of a lock.
+    pub fn wait_set(&mut self, reference: &ast::Ref<'a>, notifies: bool) -> Option<WaitSet> {
+        let name = reference.name;
+        match self.symbol(name) {
+            Some((Symbol::Condition(at), _)) => {
+                self.used.conditions[at][usize::from(notifies)] = true;
+                let length = self.names.conditions.get(at)?.as_ref()?.length;
+                let index = self.index(reference, length, length.is_some())?;
+                Some(WaitSet::Condition(Indexed { at, index }))
+            }
+            None if self.file.locks_complete => {
+                let conditions = self.file.conditions.iter().map(|one| one.item.name.text);
+                let Some(meant) = nearest(name.text, conditions) else {
+                    return self.lock(reference).map(WaitSet::OfLock);
+                };
+                let help = Help { meant: Some(meant), otherwise: "" };
+                let what = "is declared neither as a condition nor as a lock";
+                self.unknown(name, "unknown-lock", what, "unknown condition", help);
+                None
+            }
+            _ => self.lock(reference).map(WaitSet::OfLock),
+        }
+    }
+
     /// A lock, or one of an array of locks.
     pub fn lock(&mut self, lock: &ast::Ref<'a>) -> Option<Indexed> {
         let at = self.lock_name(lock.name)?;
@@ -568,10 +592,12 @@ impl<'a> Checker<'_, 'a> {
                 self.complaints.push(diagnostic.with_label(declared, "declared as a lock here"));
                 None
             }
-            Some((Symbol::Channel(_), declared)) => {
-                let message = format!("{} is a channel and has no value", quote(name.text));
+            Some((symbol @ (Symbol::Condition(_) | Symbol::Channel(_)), declared)) => {
+                let what = symbol.what(self.file);
+                let message = format!("{} is {what} and has no value", quote(name.text));
                 let diagnostic = Diagnostic::error("no-value", message, name.span, "no value");
-                self.complaints.push(diagnostic.with_label(declared, "declared as a channel here"));
+                let label = format!("declared as {what} here");
+                self.complaints.push(diagnostic.with_label(declared, label));
                 None
             }
             Some((Symbol::Shared(_), _)) => None,

@@ -18,6 +18,7 @@
 //! file      = { declaration | process }
 //! declaration
 //!           = ( "lock" | "mutex" ) ":" item { "," item } ";" | "chan" ":" NAME { "," NAME } ";"
+//!           | "condition" item { "," item } ":" NAME ";"
 //!           | [ "volatile" ] ( "var" ":" item { "," item } | type ":" shared { "," shared } ) ";"
 //!           | "const" NAME "=" expr ";" | "enum" NAME "{" NAME { "," NAME } "}" ";"
 //!           | "invariant" "(" expr ")" ";" | "atomicset" NAME ":" NAME { "," NAME } ";"
@@ -48,7 +49,7 @@
 //!
 //! A `;` may be missing before a `}`. `//` and `/* */` are comments. A NAME is a letter or `_`
 //! followed by letters, digits and `_`. The words in quotes are reserved; but `mod`, `guarded`, `by`,
-//! `exclusive` and `when` are words only where the grammar has them. An `else` belongs to the nearest
+//! `exclusive`, `when` and `condition` are words only where the grammar has them. An `else` belongs to the nearest
 //! `if`.
 //!
 //! # Where to start reading

@@ -29,7 +29,7 @@ use selvedge_program::data::element_name;
 use selvedge_program::{
     Annotation as ModelAnnotation, Array, AtomicSet, Channel, Copies, Enum, Global, GlobalId,
     Invariant, Local, Location, LocationId, Lock, LockId, NamedArray, ProcedureId, Program, Start,
-    Thread, ThreadId, Type, Variable,
+    Thread, ThreadId, Type, Variable, WaitSet,
 };
 
 /// The most edges that a program may have. A `return` inside of many blocks leaves each of them, so
@@ -41,6 +41,11 @@ pub const EDGE_LIMIT: usize = 1 << 24;
 struct Layout {
     /// The first lock of each declared one.
     locks: Vec<usize>,
+    /// The first wait set of each declared condition.
+    conditions: Vec<usize>,
+    /// The default wait set of each declared lock, or of its first element, if somebody waits or
+    /// notifies there.
+    default_sets: Vec<Option<usize>>,
     /// The first location of each location or variable.
     locations: Vec<usize>,
     /// Whether each location of the program is volatile.
@@ -78,6 +83,7 @@ pub fn lower(
         program.enums.push(Enum { name: one.name.text.to_owned(), values });
     }
     locks(file, names, &mut program, &mut layout);
+    wait_sets(file, names, functions, &mut program, &mut layout);
     for channel in &file.channels {
         let (name, place) = (channel.text.to_owned(), channel.place);
         program.channels.push(Channel { name, place });
@@ -135,6 +141,44 @@ fn locks(file: &File<'_>, names: &Names<'_>, program: &mut Program, layout: &mut
         for text in element_names(name.text, length) {
             program.locks.push(Lock { name: text, place: name.place, reentrant: lock.reentrant });
         }
+    }
+}
+
+fn wait_sets(
+    file: &File<'_>,
+    names: &Names<'_>,
+    functions: &[Vec<Function<'_>>],
+    program: &mut Program,
+    layout: &mut Layout,
+) {
+    for (condition, found) in file.conditions.iter().zip(&names.conditions) {
+        layout.conditions.push(program.wait_sets.len());
+        let Some(found) = found else { continue };
+        let name = condition.item.name;
+        for (offset, text) in element_names(name.text, found.length).into_iter().enumerate() {
+            let element = if found.of_each { offset } else { 0 };
+            let lock = LockId::from_index(layout.locks[found.lock] + element);
+            program.wait_sets.push(WaitSet { name: text, lock, place: name.place });
+        }
+    }
+    layout.default_sets = vec![None; file.locks.len()];
+    for function in functions.iter().flatten() {
+        function.body.each(&mut |statement| {
+            let StatementKind::Condition(_, resolved::WaitSet::OfLock(lock)) = &statement.kind
+            else {
+                return;
+            };
+            if layout.default_sets[lock.at].is_some() {
+                return;
+            }
+            layout.default_sets[lock.at] = Some(program.wait_sets.len());
+            let first = layout.locks[lock.at];
+            for offset in 0..names.locks[lock.at].unwrap_or(1) as usize {
+                let lock = LockId::from_index(first + offset);
+                let Lock { name, place, .. } = program.locks[lock].clone();
+                program.wait_sets.push(WaitSet { name, lock, place });
+            }
+        });
     }
 }
 

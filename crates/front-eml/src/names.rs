@@ -28,6 +28,7 @@ const MOST_VARIABLES: usize = 1 << 20;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Symbol {
     Lock(usize),
+    Condition(usize),
     Channel(usize),
     Shared(usize),
     Constant(usize),
@@ -39,6 +40,7 @@ impl Symbol {
     pub fn what(self, file: &File<'_>) -> &'static str {
         match self {
             Self::Lock(_) => "a lock",
+            Self::Condition(_) => "a condition",
             Self::Channel(_) => "a channel",
             Self::Shared(at) if file.shared[at].ty.is_some() => "a variable",
             Self::Shared(_) => "a location",
@@ -97,6 +99,16 @@ pub struct ProcessVariable<'a> {
     pub initial: Vec<Option<Value>>,
 }
 
+/// A condition, or an array of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Condition {
+    /// Its lock, by its place in the file.
+    pub lock: usize,
+    pub length: Option<u32>,
+    /// Whether each element of the array of locks has one.
+    pub of_each: bool,
+}
+
 /// What a function takes and gives.
 #[derive(Clone, Debug)]
 pub struct Signature {
@@ -128,6 +140,8 @@ pub struct Names<'a> {
     pub thread_count: usize,
     /// The lengths of the locks that are arrays.
     pub locks: Vec<Option<u32>>,
+    /// The conditions; `None` if the lock could not be found out.
+    pub conditions: Vec<Option<Condition>>,
     pub shared: Vec<Shared>,
     /// The values of the constants; `None` if that could not be found out.
     pub constants: Vec<Option<Literal>>,
@@ -158,6 +172,8 @@ impl Names<'_> {
 /// What of the declarations is used.
 pub struct Used {
     pub locks: Vec<bool>,
+    /// Whether somebody waits for each condition, and whether somebody notifies it.
+    pub conditions: Vec<[bool; 2]>,
     /// Whether something is sent over each channel, and whether something is received.
     pub channels: Vec<[bool; 2]>,
     pub shared: Vec<bool>,
@@ -173,6 +189,7 @@ impl Used {
     fn nothing(file: &File<'_>) -> Self {
         Self {
             locks: vec![false; file.locks.len()],
+            conditions: vec![[false; 2]; file.conditions.len()],
             valueless: vec![false; file.shared.len()],
             channels: vec![[false; 2]; file.channels.len()],
             shared: vec![false; file.shared.len()],
@@ -246,6 +263,9 @@ impl<'a> Declaring<'_, 'a, '_> {
         let file = self.file;
         for (at, lock) in file.locks.iter().enumerate() {
             self.symbol(lock.item.name, Symbol::Lock(at), "duplicate-lock");
+        }
+        for (at, condition) in file.conditions.iter().enumerate() {
+            self.symbol(condition.item.name, Symbol::Condition(at), "duplicate-name");
         }
         for (at, &channel) in file.channels.iter().enumerate() {
             self.symbol(channel, Symbol::Channel(at), "duplicate-channel");
@@ -371,11 +391,15 @@ impl<'a> Declaring<'_, 'a, '_> {
         Number::One
     }
 
-    /// The lengths of locks, and the types, lengths and first values of what is shared.
+    /// The lengths of locks and conditions, and the types, lengths and first values of what is shared.
     fn variables(&mut self) {
         for lock in &self.file.locks {
             let length = self.length(&lock.item, 1);
             self.names.locks.push(length);
+        }
+        for condition in &self.file.conditions {
+            let condition = self.condition(condition);
+            self.names.conditions.push(condition);
         }
         let mut last: Option<(*const ast::Type<'a>, Option<Type>)> = None;
         for shared in &self.file.shared {
@@ -397,6 +421,26 @@ impl<'a> Declaring<'_, 'a, '_> {
         }
     }
 
+    /// The lock and the length of a condition.
+    fn condition(&mut self, condition: &ast::Condition<'a>) -> Option<Condition> {
+        let item = &condition.item;
+        let own = self.length(item, 1);
+        let lock = self.checker(Context::Constant).lock_name(condition.lock)?;
+        let Some(row) = self.names.locks[lock] else {
+            return Some(Condition { lock, length: own, of_each: false });
+        };
+        if let Some(length) = &item.length {
+            let locks = quote(condition.lock.text);
+            let message = format!("{locks} is an array: each of its locks has one condition");
+            let remark = "no length here";
+            let diagnostic = Diagnostic::error("array-length", message, length.span, remark);
+            let help = format!("write `condition {} : ..;`", item.name.text);
+            self.complaints.push(diagnostic.with_help(help));
+        }
+        self.count(item, row as usize);
+        Some(Condition { lock, length: Some(row), of_each: true })
+    }
+
     fn ty(&mut self, ty: &ast::Type<'a>) -> Option<Type> {
         self.checker(Context::Constant).ty(ty)
     }
@@ -404,7 +448,13 @@ impl<'a> Declaring<'_, 'a, '_> {
     /// The length of an array; `None` for a scalar.
     fn length(&mut self, item: &ast::Item<'a>, copies: usize) -> Option<u32> {
         let length = self.checker(Context::Constant).length(item);
-        self.variables += copies.saturating_mul(length.unwrap_or(1) as usize);
+        self.count(item, copies.saturating_mul(length.unwrap_or(1) as usize));
+        length
+    }
+
+    /// Counts variables, locks and conditions.
+    fn count(&mut self, item: &ast::Item<'a>, number: usize) {
+        self.variables = self.variables.saturating_add(number);
         if self.variables > MOST_VARIABLES {
             self.variables = 0;
             let message = format!(
@@ -414,7 +464,6 @@ impl<'a> Declaring<'_, 'a, '_> {
                 Diagnostic::error("array-length", message, item.name.span, "too many with this");
             self.complaints.push(diagnostic.with_help("make arrays shorter"));
         }
-        length
     }
 
     /// The first value of a variable of a type.

@@ -332,15 +332,20 @@ impl<'a> Body<'_, 'a> {
             StatementKind::Assume(condition) => {
                 Kind::Assume(self.check(|check| check.sorted(condition, Sort::Bool))?)
             }
-            StatementKind::Lock(operation, lock) => {
-                if *operation == ast::LockOperation::Wait {
+            StatementKind::Lock(
+                operation @ (ast::LockOperation::Acquire | ast::LockOperation::Release),
+                lock,
+            ) => Kind::Lock(*operation, self.check(|check| check.lock(lock))?),
+            StatementKind::Lock(operation, set) => {
+                let waits = *operation == ast::LockOperation::Wait;
+                if waits {
                     self.waiting.waits.get_or_insert("waits for a notification");
                     if self.atomic > 0 {
                         let diagnostic = waiting_in_atomic("`wait`", statement.span);
                         self.complaints.push(diagnostic);
                     }
                 }
-                Kind::Lock(*operation, self.check(|check| check.lock(lock))?)
+                Kind::Condition(*operation, self.check(|check| check.wait_set(set, !waits))?)
             }
             StatementKind::Channel(operation, channel) => {
                 self.waiting.waits.get_or_insert("meets others over a channel");
@@ -691,6 +696,16 @@ fn warn_about_unused(file: &File<'_>, used: &Used, complaints: &mut Complaints) 
     for (lock, _) in file.locks.iter().zip(&used.locks).filter(|(_, used)| !**used) {
         let name = lock.item.name;
         warn("unused-lock", format!("the lock {} is never used", quote(name.text)), name.span);
+    }
+    for (condition, used) in file.conditions.iter().zip(&used.conditions) {
+        let what = match used {
+            [true, true] => continue,
+            [false, false] => "is never used",
+            [true, false] => "is never notified",
+            [false, true] => "is never waited for",
+        };
+        let name = condition.item.name;
+        warn("unused-condition", format!("the condition {} {what}", quote(name.text)), name.span);
     }
     for (name, used) in file.channels.iter().zip(&used.channels) {
         let what = match used {

@@ -4,7 +4,7 @@
 //! [`crate::lower`] knows which copy it builds.
 //!
 //! # Invariants
-//! 1. Numbers of locks, channels, shared variables, processes, functions and locals are in range.
+//! 1. Numbers of locks, conditions, channels, shared variables, processes, functions and locals are in range.
 //! 2. Expressions are nested no deeper than in the text.
 
 use crate::ast::{Binary, ChannelOperation, LockOperation};
@@ -122,8 +122,20 @@ pub enum StatementKind<'a> {
     Label(&'a str, Box<Statement<'a>>),
     Assert(Expr),
     Assume(Expr),
+    /// Acquires or releases.
     Lock(LockOperation, Indexed),
+    /// Waits or notifies.
+    Condition(LockOperation, WaitSet),
     Channel(ChannelOperation, usize),
+}
+
+/// Where a statement waits or notifies.
+#[derive(Debug)]
+pub enum WaitSet {
+    /// The default condition of a lock, or of one of an array of locks.
+    OfLock(Indexed),
+    /// A declared condition, or one of an array.
+    Condition(Indexed),
 }
 
 /// What a variable gets.

@@ -89,6 +89,9 @@ impl<'a> Walk<'a, '_> {
         for lock in &file.locks {
             self.value(lock.item.name, NameKind::Lock, None);
         }
+        for condition in &file.conditions {
+            self.value(condition.item.name, NameKind::Condition, None);
+        }
         for &channel in &file.channels {
             self.value(channel, NameKind::Channel, None);
         }
@@ -128,6 +131,10 @@ impl<'a> Walk<'a, '_> {
     fn shared(&mut self, file: &File<'a>) {
         for lock in &file.locks {
             self.length(&lock.item);
+        }
+        for condition in &file.conditions {
+            self.length(&condition.item);
+            self.shared_name(condition.lock);
         }
         for shared in &file.shared {
             self.length(&shared.item);

@@ -350,6 +350,69 @@ fn a_mutex_blocks_its_owner_and_a_lock_does_not() {
 }
 
 #[test]
+fn statements_name_conditions_or_locks() {
+    let text = "lock : l, k[2]; mutex : m;
+        condition notFull, notEmpty : l; condition can[2] : m; condition each : k;
+        int 0..1 : i;
+        process P { main {
+            wait(notFull); notify(notEmpty); notifyAll(l); wait(can[1]); notify(k[1]);
+            notifyAll(each[0]); wait(l); notify(each[i]);
+        } }";
+    let program = program(text);
+    let titles: Vec<String> =
+        program.wait_sets.ids().map(|set| program.wait_set_title(set)).collect();
+    let expected = [
+        "notFull of l",
+        "notEmpty of l",
+        "can[0] of m",
+        "can[1] of m",
+        "each[0] of k[0]",
+        "each[1] of k[1]",
+        "l",
+        "k[0]",
+        "k[1]",
+    ];
+    assert_eq!(titles, expected);
+    let steps = edges(&program);
+    let sets: Vec<&str> = steps
+        .iter()
+        .filter_map(|step| ["wait", "resume", "notify"].iter().find_map(|word| step.find(word)))
+        .zip(&steps)
+        .map(|(at, step)| &step[at..])
+        .collect();
+    let expected = [
+        "wait notFull",
+        "resume notFull",
+        "notify notEmpty",
+        "notifyAll l",
+        "wait \"can[1]\"",
+        "resume \"can[1]\"",
+        "notify \"k[1]\"",
+        "notifyAll \"each[0]\"",
+        "wait l",
+        "resume l",
+    ];
+    assert_eq!(sets[..10], expected);
+    let computed: Vec<&String> =
+        steps.iter().filter(|step| step.contains("notify \"each")).collect();
+    assert_eq!(computed.len(), 2, "{steps:?}");
+}
+
+#[test]
+fn a_notification_wakes_those_that_wait_for_its_condition() {
+    let text = |notify: &str| {
+        format!(
+            "lock : l; condition c, d : l; bool : x; bool : woken;
+            process P {{ main {{ synchronized(l) {{ x = true; wait(c); woken = true; }} }} }}
+            process Q {{ main {{ synchronized(l) {{ assume(x); {notify} }} }} }}"
+        )
+    };
+    let wakes = |notify: &str| reachable(&program(&text(notify))).iter().any(|one| one[1] == 1);
+    assert!(wakes("notify(c);") && wakes("notifyAll(c);"));
+    assert!(!wakes("notify(d);") && !wakes("notifyAll(d);") && !wakes("notifyAll(l);"));
+}
+
+#[test]
 fn waiting_ends_with_a_notification() {
     let text = |notify: &str| {
         format!(

@@ -69,7 +69,8 @@ const EDITS: usize = 1_500;
 const SHOWN: usize = 12;
 
 /// The features that are to meet each other; each occurs in a slice of 400 programs.
-const MIXED: [&str; 19] = [
+const MIXED: [&str; 20] = [
+    "conditions",
     "reentrant locks",
     "mutexes",
     "arrays of locks",

@@ -425,6 +425,9 @@ impl<'p, 'a> Lowering<'p, 'a> {
             StatementKind::Lock(operation, lock) => {
                 self.lock_operation(*operation, lock, at, to, place);
             }
+            StatementKind::Condition(operation, set) => {
+                self.condition_operation(*operation, set, at, to, place);
+            }
             StatementKind::Channel(operation, channel) => {
                 let channel = ChannelId::from_index(*channel);
                 let action = match operation {

@@ -5,7 +5,7 @@
 //! Locks and locations may be declared between processes, and before or after their use.
 
 use super::Parser;
-use crate::ast::{Annotation, AtomicSet, Enum, Expr, File, Invariant, Lock, Shared};
+use crate::ast::{Annotation, AtomicSet, Condition, Enum, Expr, File, Invariant, Lock, Shared};
 use crate::token::{Kind, quote};
 use selvedge_base::{Diagnostic, Span};
 use selvedge_syntax::nearest::{nearest, suggest};
@@ -45,7 +45,7 @@ impl<'a> Parser<'a, '_> {
                     let process = self.process(&mut file);
                     file.processes.push(process);
                 }
-                kind if kind.declares_shared() || self.at_declaration() => {
+                kind if kind.declares_shared() || self.at_declaration() || self.at_condition() => {
                     self.shared_declaration(kind, &mut file);
                 }
                 _ => self.stray_at_top(&mut file),
@@ -68,6 +68,7 @@ impl<'a> Parser<'a, '_> {
             Kind::Enum => self.enumeration(file),
             Kind::Invariant => self.invariant(file),
             Kind::AtomicSet => self.atomic_set(file),
+            _ if self.at_condition() => self.conditions(file),
             _ => self.variables(kind, file),
         }
     }
@@ -102,6 +103,35 @@ impl<'a> Parser<'a, '_> {
             parser.no_annotation("a lock is not protected by anything")
         });
         file.locks_complete &= whole && colon;
+    }
+
+    /// Whether a condition is declared here; elsewhere the word is a name.
+    pub(super) fn at_condition(&self) -> bool {
+        let word = self.cursor.current;
+        (word.kind, word.text) == (Kind::Name, "condition") && self.cursor.peek() == Kind::Name
+    }
+
+    /// `condition notFull, notEmpty : l;`, at the first word.
+    fn conditions(&mut self, file: &mut File<'a>) {
+        self.cursor.bump();
+        let mut items = Vec::new();
+        let mut read = true;
+        while read {
+            match self.item("a condition") {
+                Some(item) => items.push(item),
+                None => read = false,
+            }
+            if !self.cursor.eat(Kind::Comma) {
+                break;
+            }
+        }
+        let context = "and the lock after a condition";
+        read = read && self.cursor.expect(Kind::Colon, "missing-colon", ":", context);
+        let lock = if read { self.name("a lock") } else { None };
+        file.locks_complete &= self.end_declaration(lock.is_some());
+        if let Some(lock) = lock {
+            file.conditions.extend(items.into_iter().map(|item| Condition { item, lock }));
+        }
     }
 
     /// `[volatile] var : x, y;` or `[volatile] int 0..7 : x = 3 guarded by l;`, at the first word.

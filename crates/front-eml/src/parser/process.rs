@@ -56,7 +56,9 @@ impl<'a> Parser<'a, '_> {
                     self.unclosed(open);
                     break;
                 }
-                kind if kind.declares_shared() && !self.names_a_function() => {
+                kind if (kind.declares_shared() && !self.names_a_function())
+                    || self.at_condition() =>
+                {
                     self.misplaced_declaration(file);
                 }
                 kind if (kind.starts_type() && !self.names_a_function())

@@ -21,6 +21,7 @@ pub fn features(source: &Source) -> BTreeSet<&'static str> {
     has("reentrant locks", source.locks.iter().any(|lock| !lock.mutex));
     has("mutexes", source.locks.iter().any(|lock| lock.mutex));
     has("arrays of locks", source.locks.iter().any(|lock| lock.length.is_some()));
+    has("conditions", source.locks.iter().any(|lock| lock.conditions > 0));
     has("channels", source.channels > 0);
     has("locations without values", !source.locations.is_empty());
     has("invariants", !source.invariants.is_empty());

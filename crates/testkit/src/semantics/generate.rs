@@ -112,7 +112,11 @@ impl Generator<'_> {
             for _ in 0..self.rng.between(1, 2) {
                 let mutex = self.rng.percent(30);
                 let length = self.rng.percent(25).then_some(2);
-                self.source.locks.push(LockDeclaration { mutex, length });
+                let conditions = match self.drawn.monitors {
+                    true => self.rng.below(3),
+                    false => 0,
+                };
+                self.source.locks.push(LockDeclaration { mutex, length, conditions });
             }
         }
         if self.drawn.channels {
@@ -365,7 +369,9 @@ impl Generator<'_> {
                     1 => LockStatement::Notify,
                     _ => LockStatement::NotifyAll,
                 };
-                let inner = Statement::Lock(what, lock.clone());
+                let conditions = self.source.locks[lock.lock].conditions;
+                let condition = Some(self.rng.below(conditions + 1)).filter(|&at| at < conditions);
+                let inner = Statement::Lock(what, LockReference { condition, ..lock.clone() });
                 if self.rng.percent(12) {
                     block.push(inner);
                 } else {
@@ -461,7 +467,7 @@ impl Generator<'_> {
     fn lock(&mut self) -> LockReference {
         let lock = self.rng.below(self.source.locks.len());
         let index = self.source.locks[lock].length.map(|length| self.index(length));
-        LockReference { lock, index }
+        LockReference { lock, index, condition: None }
     }
 
     /// An index. A constant that is none is refused where it is read.

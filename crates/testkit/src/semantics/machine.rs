@@ -40,8 +40,9 @@ const MOST_HOLDS: u8 = 8;
 /// How many states a way through an atomic section may have.
 const MOST_INSIDE: usize = 400;
 
-/// A thread that stands in no wait set and did not.
-type Waiting = Option<(u8, u8, bool)>;
+/// A lock, how often it was held, whether the thread is in the wait set still, and the condition if it is no
+/// default one; nothing for a thread that waits nowhere.
+type Waiting = Option<(u8, u8, bool, Option<u8>)>;
 
 /// The state of a program.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -427,7 +428,7 @@ impl<'s> Machine<'s> {
         if running.status != Status::Runs {
             return;
         }
-        if let Some((lock, holds, in_set)) = running.waiting {
+        if let Some((lock, holds, in_set, _)) = running.waiting {
             // *Data*, rule 10.
             let free = state.locks[usize::from(lock)].0 == NOBODY;
             if free && (!in_set || self.spurious) {
@@ -1073,15 +1074,17 @@ impl<'s> Machine<'s> {
                 LockStatement::Wait | LockStatement::Notify | LockStatement::NotifyAll,
                 _,
             ) if !owns => self.fail(state, thread, FailureWord::Monitor, site, steps),
-            Operation::Lock(LockStatement::Wait, _) => {
+            Operation::Lock(LockStatement::Wait, set) => {
                 next.locks[lock] = (NOBODY, 0);
-                next.threads[thread].waiting = Some((lock as u8, count, true));
+                let condition = set.condition.map(|condition| condition as u8);
+                next.threads[thread].waiting = Some((lock as u8, count, true, condition));
                 let top = next.threads[thread].frames.last_mut().expect("it is there");
                 top.log.clear();
                 steps.next.push((next, Vec::new()));
             }
-            Operation::Lock(what @ (LockStatement::Notify | LockStatement::NotifyAll), _) => {
-                let member = |&other: &usize| matches!(state.threads[other].waiting, Some((of, _, true)) if usize::from(of) == lock);
+            Operation::Lock(what @ (LockStatement::Notify | LockStatement::NotifyAll), set) => {
+                let condition = set.condition.map(|condition| condition as u8);
+                let member = |&other: &usize| matches!(state.threads[other].waiting, Some((of, _, true, at)) if usize::from(of) == lock && at == condition);
                 let members: Vec<usize> = (0..self.threads.len()).filter(member).collect();
                 let mut remove = |removed: &[usize]| {
                     let mut next = state.clone();

@@ -59,6 +59,9 @@ impl Printer<'_> {
             let word = if lock.mutex { "mutex" } else { "lock" };
             let length = lock.length.map(|length| format!("[{length}]")).unwrap_or_default();
             self.put(0, &format!("{word} : l{at}{length};"));
+            for condition in 0..lock.conditions {
+                self.put(0, &format!("condition d{at}_{condition} : l{at};"));
+            }
         }
         self.put(0, "enum E { A, B, C };");
         for at in 0..source.channels {
@@ -246,7 +249,11 @@ impl Printer<'_> {
 
     fn lock(&self, lock: &LockReference) -> String {
         let index = lock.index.as_ref().map(|index| format!("[{}]", self.expression(index)));
-        format!("l{}{}", lock.lock, index.unwrap_or_default())
+        let name = match lock.condition {
+            Some(condition) => format!("d{}_{condition}", lock.lock),
+            None => format!("l{}", lock.lock),
+        };
+        name + &index.unwrap_or_default()
     }
 
     fn place(&self, place: &Place) -> String {

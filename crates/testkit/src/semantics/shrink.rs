@@ -94,6 +94,9 @@ pub fn edits(source: &Source) -> Vec<Source> {
             edited.locks.pop();
         });
     }
+    for at in (0..source.locks.len()).filter(|&at| source.locks[at].conditions > 0) {
+        push(&|edited| edited.locks[at].conditions -= 1);
+    }
     if !source.locations.is_empty() {
         push(&|edited| {
             edited.locations.pop();

@@ -43,6 +43,8 @@ pub struct LockDeclaration {
     pub mutex: bool,
     /// Its elements, if it is an array.
     pub length: Option<usize>,
+    /// How many conditions it has beside itself; of an array of locks, how many arrays of conditions.
+    pub conditions: usize,
 }
 
 /// The type of a variable.
@@ -175,13 +177,15 @@ pub struct Function {
 /// Statements in their order.
 pub type Block = Vec<Statement>;
 
-/// A lock in a statement.
+/// A lock, or a condition of one, in a statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LockReference {
     /// The declaration.
     pub lock: usize,
     /// The element, of an array.
     pub index: Option<Expression>,
+    /// The condition, where one is named in the place of the lock.
+    pub condition: Option<usize>,
 }
 
 /// A variable in an expression or on a left side.

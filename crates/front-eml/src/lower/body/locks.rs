@@ -8,11 +8,12 @@ use super::super::{MOST_HOLDS, Watch, hidden};
 use super::Lowering;
 use super::store::Slot;
 use crate::ast::LockOperation;
-use crate::resolved::{Indexed, Ref};
+use crate::resolved::{Indexed, Ref, WaitSet};
 use selvedge_base::{Id, Place};
 use selvedge_program::data::element_name;
 use selvedge_program::{
     Action, Array, Expr, GlobalId, Literal, LockId, NamedArray, NodeId, Operator, Type, Variable,
+    WaitSetId,
 };
 
 /// Something that must be left on the way out.
@@ -172,28 +173,66 @@ impl Lowering<'_, '_> {
         place: Place,
     ) {
         let (locks, _) = self.locks(lock, &mut at, place);
-        if operation == LockOperation::Wait {
-            return self.wait(&locks, at.node, to, place);
-        }
         for (guard, lock) in locks {
             let action = match operation {
                 LockOperation::Acquire => Action::Acquire(lock),
-                LockOperation::Release => Action::Release(lock),
-                LockOperation::Notify => Action::Notify(self.program.default_wait_set(lock)),
-                LockOperation::NotifyAll | LockOperation::Wait => {
-                    Action::NotifyAll(self.program.default_wait_set(lock))
-                }
+                _ => Action::Release(lock),
             };
             self.step(at.node, to, action, guard, Vec::new(), place);
         }
     }
 
+    pub(super) fn condition_operation(
+        &mut self,
+        operation: LockOperation,
+        set: &WaitSet,
+        mut at: At,
+        to: NodeId,
+        place: Place,
+    ) {
+        let sets = self.wait_sets(set, &mut at, place);
+        if operation == LockOperation::Wait {
+            return self.wait(&sets, at.node, to, place);
+        }
+        for (guard, set) in sets {
+            let action = match operation {
+                LockOperation::Notify => Action::Notify(set),
+                _ => Action::NotifyAll(set),
+            };
+            self.step(at.node, to, action, guard, Vec::new(), place);
+        }
+    }
+
+    /// The wait sets that may be meant, each with what makes it the one.
+    fn wait_sets(
+        &mut self,
+        set: &WaitSet,
+        at: &mut At,
+        place: Place,
+    ) -> Vec<(Option<Expr>, WaitSetId)> {
+        let (written, length, first) = match set {
+            WaitSet::OfLock(lock) => {
+                (lock, self.names.locks[lock.at], self.layout.default_sets[lock.at])
+            }
+            WaitSet::Condition(condition) => (
+                condition,
+                self.names.conditions[condition.at].and_then(|one| one.length),
+                Some(self.layout.conditions[condition.at]),
+            ),
+        };
+        let first = first.expect("there is a wait set for each that a statement names");
+        let index = self.row_index(written, length, at, place);
+        let sets = self.alternatives(length, index.as_ref()).into_iter();
+        sets.map(|(guard, at)| (guard, WaitSetId::from_index(first + at as usize))).collect()
+    }
+
     /// `wait(l);`: two steps.
-    fn wait(&mut self, locks: &[(Option<Expr>, LockId)], from: NodeId, to: NodeId, place: Place) {
+    fn wait(&mut self, sets: &[(Option<Expr>, WaitSetId)], from: NodeId, to: NodeId, place: Place) {
         let middle = self.node();
         let mut resumed = Vec::new();
-        for (guard, lock) in locks {
+        for (guard, set) in sets {
             let none = Expr::Constant(Literal::Thread(None));
+            let lock = self.program.wait_sets[*set].lock;
             let (before, after) = match self.layout.watched[lock.index()] {
                 None => (Vec::new(), Vec::new()),
                 Some(Watch::Mutex(held)) => {
@@ -208,9 +247,8 @@ impl Lowering<'_, '_> {
                     (before, vec![(holds, Expr::Current(keep)), (owner, Expr::Me)])
                 }
             };
-            let set = self.program.default_wait_set(*lock);
-            self.step(from, middle, Action::Wait(set), guard.clone(), before, place);
-            resumed.push((guard.clone(), set, after));
+            self.step(from, middle, Action::Wait(*set), guard.clone(), before, place);
+            resumed.push((guard.clone(), *set, after));
         }
         for (guard, set, after) in resumed {
             self.step(middle, to, Action::Resume(set), guard, after, place);
