@@ -48,6 +48,7 @@ pub fn render(name: &str, program: &Program, terminal: Terminal) -> String {
     files(&mut out, program, terminal);
     globals(&mut out, program, terminal);
     locks(&mut out, program, &outlines, terminal);
+    conditions(&mut out, program, terminal);
     channels(&mut out, program, terminal);
     locations(&mut out, program, &outlines, terminal);
     wrap_lines(&out, terminal.width)
@@ -172,6 +173,34 @@ fn locks(
     }
 }
 
+fn conditions(out: &mut String, program: &Program, terminal: Terminal) {
+    if program.wait_sets.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", terminal.paint(Tone::Heading, "conditions"));
+    let titles: Vec<String> =
+        program.wait_sets.ids().map(|id| program.wait_set_title(id)).collect();
+    let widest = widest(titles.iter().map(String::as_str));
+    for ((id, set), title) in program.wait_sets.iter_enumerated().zip(&titles) {
+        let waiting = procedures_with(program, |action| action == Action::Wait(id));
+        let notifying = procedures_with(program, |action| {
+            action == Action::Notify(id) || action == Action::NotifyAll(id)
+        });
+        let place = line_of(set.place, program);
+        let name = padded(&visible(title), widest);
+        let _ = writeln!(out, "  {name}{place}waited for by {waiting}; notified by {notifying}");
+    }
+}
+
+/// The procedures with an edge that does this, as `thread.procedure`.
+fn procedures_with(program: &Program, does: impl Fn(Action) -> bool) -> String {
+    let own = program.edges.iter().filter(|edge| does(edge.action));
+    let procedures: BTreeSet<ProcedureId> = own.map(|edge| program.nodes[edge.source]).collect();
+    let names = procedures.into_iter().map(|id| program.qualified_name(id));
+    let names: Vec<String> = names.map(|name| visible(&name).into_owned()).collect();
+    if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+}
+
 fn channels(out: &mut String, program: &Program, terminal: Terminal) {
     if program.channels.is_empty() {
         return;
@@ -179,17 +208,10 @@ fn channels(out: &mut String, program: &Program, terminal: Terminal) {
     let _ = writeln!(out, "\n{}", terminal.paint(Tone::Heading, "channels"));
     let widest = widest(program.channels.iter().map(|channel| channel.name.as_str()));
     for (id, channel) in program.channels.iter_enumerated() {
-        // The procedures with such an edge, as `thread.procedure`.
         let users = |receives: bool| {
-            let own = program.edges.iter().filter(|edge| {
-                edge.action.channel() == Some(id)
-                    && matches!(edge.action, Action::Recv(_)) == receives
-            });
-            let procedures: BTreeSet<ProcedureId> =
-                own.map(|edge| program.nodes[edge.source]).collect();
-            let names = procedures.into_iter().map(|id| program.qualified_name(id));
-            let names: Vec<String> = names.map(|name| visible(&name).into_owned()).collect();
-            if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+            procedures_with(program, |action| {
+                action.channel() == Some(id) && matches!(action, Action::Recv(_)) == receives
+            })
         };
         let place = line_of(channel.place, program);
         let name = padded(&visible(&channel.name), widest);

@@ -27,6 +27,14 @@ pub fn render(name: &str, program: &Program) -> String {
             .iter()
             .map(|lock| Named::new(&lock.name, lock.place, program))
             .collect(),
+        conditions: program
+            .wait_sets
+            .iter()
+            .map(|set| ConditionEntry {
+                name: Named::new(&set.name, set.place, program),
+                lock: &program.locks[set.lock].name,
+            })
+            .collect(),
         channels: program
             .channels
             .iter()
@@ -69,6 +77,8 @@ struct Document<'a> {
     globals: Vec<Named<'a>>,
     locks: Vec<Named<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<ConditionEntry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     channels: Vec<Named<'a>>,
     locations: Vec<LocationEntry<'a>>,
 }
@@ -84,6 +94,13 @@ impl<'a> Named<'a> {
     fn new(name: &'a str, place: Place, program: &'a Program) -> Self {
         Self { name, place: PlaceFields::new(place, program) }
     }
+}
+
+#[derive(Serialize)]
+struct ConditionEntry<'a> {
+    #[serde(flatten)]
+    name: Named<'a>,
+    lock: &'a str,
 }
 
 #[derive(Serialize)]
