@@ -192,6 +192,28 @@ fn threads_wait_and_are_notified() {
 }
 
 #[test]
+fn a_notification_is_for_one_condition() {
+    let conditions = "lock m mutex condition c of m condition d of m global x : 0..3 = 0";
+    let waits =
+        "0 -> 1 acquire m\n1 -> 2 wait c\n2 -> 3 resume c\n3 -> 4 assert x = 1\n4 -> 5 release m";
+    let sets = |notify: &str| {
+        format!("0 -> 1 acquire m\n1 -> 2 skip do x := 2\n2 -> 3 {notify}\n3 -> 4 release m")
+    };
+    for (notify, wakes) in [("c", true), ("d", false), ("m", false)] {
+        for word in ["notify", "notifyAll"] {
+            let program = two(conditions, waits, &sets(&format!("{word} {notify}")));
+            assert_eq!(fails(&program), wakes, "{word} {notify}");
+        }
+    }
+    let other = waits.replace("resume c", "resume d");
+    let why = compare(&two(conditions, &other, "0 -> 1 skip"), 1).expect_err("another condition");
+    assert!(why.to_string().contains("a wait has to be followed by its resume"), "{why}");
+    // The lock of a condition is the one that is held.
+    let else_held = "0 -> 1 acquire k\n1 -> 2 notify c\n2 -> 3 release k";
+    assert!(fails(&two(&format!("{conditions} lock k"), "0 -> 1 skip", else_held)));
+}
+
+#[test]
 fn all_holds_are_given_up_and_taken_back() {
     for inner in ["1 -> 2 acquire m", "1 -> 2 acquire m\n1 -> 2 skip"] {
         let program = read(&format!(

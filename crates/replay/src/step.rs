@@ -3,8 +3,8 @@
 //! lock who owns it and how often. A step of a thread takes an edge from the node on top of its
 //! stack, or returns from the exit on top of it. A thread that waits takes no step before an edge of
 //! another one has started it, which happens once; a join is possible when the stack of the joined
-//! thread is empty. A thread that waits for a notification about a lock has given up all its holds of
-//! it; behind a notification it takes them back at once, when the lock is free. A thread is ready for
+//! thread is empty. A thread in a wait set has given up all its holds of the lock of
+//! the set; behind a notification it takes them back at once, when the lock is free. A thread is ready for
 //! a channel if it was started and an edge that receives leaves the node on top of its stack; it takes
 //! such an edge in the step of another thread, which sends, posts or broadcasts. Where only some runs of a
 //! thread count, a step that the automaton of its restriction cannot read is none, and a thread whose

@@ -1,7 +1,9 @@
 //! The step relation on small programs, step by step.
 
 use selvedge_base::Id;
-use selvedge_program::{EdgeId, LocationId, LockId, Move, Program, StepKind, Successors, ThreadId};
+use selvedge_program::{
+    EdgeId, LocationId, LockId, Move, Program, StepKind, Successors, ThreadId, WaitSetId,
+};
 use selvedge_replay::{Configuration, Ownership, StepError};
 use selvedge_testkit::straight::{acquire, begin, end, read, release, straight_line, write};
 use selvedge_testkit::{Function, Model, Process, Statement};
@@ -35,6 +37,53 @@ fn run(program: &Program, mover: usize) -> Vec<StepKind> {
         kinds.push(configuration.step(program, thread(mover), step).expect("nobody else moves"));
     }
     kinds
+}
+
+/// Threads wait at two conditions of one lock; each notification is for one of them.
+#[test]
+fn a_condition_has_a_wait_set_of_its_own() {
+    let waits = |name: &str, set: &str| {
+        format!(
+            "thread {name} main main {{ procedure main nodes 5 entry 0 exit 4 {{
+                0 -> 1 acquire l 1 -> 2 wait {set} 2 -> 3 resume {set} 3 -> 4 release l }} }}"
+        )
+    };
+    let text = format!(
+        "program lock l lock k condition c of l condition d of l {} {}
+        thread W main main {{ procedure main nodes 6 entry 0 exit 5 {{
+            0 -> 1 acquire l 1 -> 2 notifyAll l 2 -> 3 notify d 3 -> 4 notify d 4 -> 5 release l }} }}
+        thread K main main {{ procedure main nodes 3 entry 0 exit 2 {{
+            0 -> 1 acquire k 1 -> 2 notify c }} }}",
+        waits("C", "c"),
+        waits("D", "d"),
+    );
+    let (program, problems) = selvedge_program::text::parse(&text);
+    let program = program.unwrap_or_else(|| panic!("{problems:?}"));
+    let mut now = Configuration::initial(&program);
+    let set = |at: usize| WaitSetId::from_index(at);
+    let members = |now: &Configuration, at: usize| now.wait_set(set(at)).collect::<Vec<_>>();
+    for (mover, kind) in [(0, set(0)), (1, set(1))] {
+        assert_eq!(go(&program, &mut now, mover), Ok(StepKind::Acquire(lock(0))));
+        assert_eq!(go(&program, &mut now, mover), Ok(StepKind::Wait(kind)));
+        assert_eq!(kind, set(mover));
+    }
+    assert_eq!((members(&now, 0), members(&now, 1)), (vec![thread(0)], vec![thread(1)]));
+    assert_eq!(go(&program, &mut now, 2), Ok(StepKind::Acquire(lock(0))));
+    // The default condition of the lock is a third one.
+    assert_eq!(go(&program, &mut now, 2), Ok(StepKind::Notify(set(2))));
+    assert_eq!((members(&now, 0), members(&now, 1)), (vec![thread(0)], vec![thread(1)]));
+    assert_eq!(go(&program, &mut now, 2), Ok(StepKind::Notify(set(1))));
+    assert_eq!((members(&now, 0), members(&now, 1)), (vec![thread(0)], vec![]));
+    // Nobody is left whom a notification could take along.
+    assert_eq!(go(&program, &mut now, 2), Ok(StepKind::Notify(set(1))));
+    assert_eq!(go(&program, &mut now, 2), Ok(StepKind::Release(lock(0))));
+    let refused = go(&program, &mut now, 0).expect_err("it was not notified");
+    assert_eq!(refused, StepError::NotNotified(set(0)));
+    assert_eq!(refused.describe(&program), "the thread was not notified about c of l");
+    assert_eq!(go(&program, &mut now, 1), Ok(StepKind::Resume(set(1))));
+    // Another lock does not do.
+    assert_eq!(go(&program, &mut now, 3), Ok(StepKind::Acquire(lock(1))));
+    assert_eq!(go(&program, &mut now, 3), Err(StepError::NotOwner(lock(0))));
 }
 
 /// The relation without data refuses every step whose meaning depends on data.
