@@ -267,7 +267,7 @@ impl Body<'_> {
             return self.call(from);
         }
         let last = self.shape.threads - 1;
-        match self.rng.below(if depth == 0 { 6 } else { 13 }) {
+        match self.rng.below(if depth == 0 { 6 } else { 15 }) {
             0 if self.rng.percent(30) => {
                 // An element with a computed index: one edge for each.
                 let to = self.text.node();
@@ -336,14 +336,17 @@ impl Body<'_> {
                 let at = self.block(at, statements, 0);
                 self.text.step(at, "end atomic")
             }
-            11 => {
-                let Some(&lock) = self.held.last() else {
-                    return self.text.step(from, "skip do t := t + 1");
-                };
-                let set = self.wait_set(lock);
-                let at = self.text.step(from, &format!("wait {set}"));
-                self.text.step(at, &format!("resume {set}"))
-            }
+            11 | 12 => match self.held.last().copied() {
+                None => {
+                    let (lock, waits) = (self.rng.below(2), self.rng.percent(50));
+                    self.monitor(from, lock, waits)
+                }
+                Some(lock) => {
+                    let set = self.wait_set(lock);
+                    let at = self.text.step(from, &format!("wait {set}"));
+                    self.text.step(at, &format!("resume {set}"))
+                }
+            },
             _ => {
                 let Some(&lock) = self.held.last() else {
                     let lock = self.rng.below(2);
@@ -354,6 +357,24 @@ impl Body<'_> {
                 self.text.step(from, &format!("{what} {set}"))
             }
         }
+    }
+
+    /// Takes a lock, and waits or notifies while it is held.
+    fn monitor(&mut self, from: usize, lock: usize, waits: bool) -> usize {
+        let set = self.wait_set(lock);
+        let mut at = self.text.step(from, &format!("acquire m{lock}"));
+        self.held.push(lock);
+        if waits {
+            at = self.text.step(at, &format!("wait {set}"));
+            at = self.text.step(at, &format!("resume {set}"));
+            at = self.statement(at, 0);
+        } else {
+            at = self.statement(at, 0);
+            let what = if self.rng.percent(50) { "notify" } else { "notifyAll" };
+            at = self.text.step(at, &format!("{what} {set}"));
+        }
+        self.held.pop();
+        self.text.step(at, &format!("release m{lock}"))
     }
 
     /// The condition of a lock, or its default one.

@@ -56,7 +56,7 @@ pub fn random_source(rng: &mut Rng) -> Source {
         data,
         locks,
         by_hand: locks && rng.percent(35),
-        monitors: locks && rng.percent(30),
+        monitors: locks && rng.percent(50),
         atomic: rng.percent(30),
         channels: rng.percent(18),
         starts: rng.percent(22),
@@ -300,7 +300,7 @@ impl Generator<'_> {
             when(data, 14),                              // assert
             when(data, 6),                               // assume
             when(by_hand, 14),                           // acquire and release
-            when(monitors && loud, 14),                  // wait and notify
+            when(monitors && loud, 44),                  // wait and notify
             when(channels && loud, 18),                  // channel
             when(calls, 14),                             // call
             when(loud && starts, 12),                    // start and join
@@ -382,6 +382,11 @@ impl Generator<'_> {
                         inner
                     };
                     let mut body = vec![inner];
+                    if what == LockStatement::Wait {
+                        // Whether somebody wakes up is asked.
+                        body.push(Statement::Label(self.labels, Box::new(Statement::Skip)));
+                        self.labels += 1;
+                    }
                     if self.rng.percent(40) {
                         let more = self.block(depth + 1, atomic, function);
                         body.splice(0..0, more);
