@@ -268,7 +268,8 @@ fn compare_program(program: &Program, context: &str, tally: &mut BTreeMap<&'stat
 #[test]
 fn check_is_never_silent_about_a_dead_end() {
     let programs = number("SELVEDGE_PROGRAMS").unwrap_or(150);
-    let first = number("SELVEDGE_SEED").unwrap_or(1);
+    // One program in 500 has a dead end that is not asked about; from here on there is one.
+    let first = number("SELVEDGE_SEED").unwrap_or(1201);
     let mut tally = BTreeMap::new();
     for seed in first..first + programs {
         let shape = TypedShape {
