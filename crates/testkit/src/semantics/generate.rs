@@ -112,10 +112,7 @@ impl Generator<'_> {
             for _ in 0..self.rng.between(1, 2) {
                 let mutex = self.rng.percent(30);
                 let length = self.rng.percent(25).then_some(2);
-                let conditions = match self.drawn.monitors {
-                    true => self.rng.below(3),
-                    false => 0,
-                };
+                let conditions = if self.drawn.monitors { self.rng.below(3) } else { 0 };
                 self.source.locks.push(LockDeclaration { mutex, length, conditions });
             }
         }
