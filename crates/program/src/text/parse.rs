@@ -239,6 +239,15 @@ impl Parser<'_> {
         self.keyword("of")?;
         let lock = self.reference_to_lock()?;
         let place = self.optional_place()?;
+        let of_name = self.locks.numbers.get(&name.name).copied();
+        if let Some(other) = of_name.filter(|&other| other != lock.index()) {
+            let message = "a condition with the name of a lock is one of this lock";
+            let remark = "the name of another lock";
+            let diagnostic = Diagnostic::error("duplicate-name", message, name.span, remark);
+            let first = self.locks.declared[other].1;
+            self.complaints.push(diagnostic.with_label(first, "declared here"));
+            return Err(Mistake);
+        }
         declare(&mut self.wait_sets, &name, "condition", &mut self.complaints)?;
         self.program.wait_sets.push(WaitSet { name: name.name, lock, place });
         Ok(())

@@ -128,7 +128,11 @@ fn a_condition_is_declared_before_it_is_named() {
     assert_eq!(said("wait notFull", "wait notFul"), ["there is no condition or lock \"notFul\""]);
     assert_eq!(said("of l", "of k")[0], "there is no lock \"k\"");
     assert_eq!(said("n m of m", "n notFull of m"), ["the condition \"notFull\" is declared twice"]);
-    assert_eq!(said("n m of m", "n m of l"), ["1:0: condition m has the name of another lock"]);
+    let other = "a condition with the name of a lock is one of this lock";
+    assert_eq!(said("n m of m", "n m of l"), [other]);
+    let later =
+        said("lock m @1:2\ncondition notFull of l @2:1\n", "condition m of l @2:1\nlock m\n");
+    assert_eq!(later[0], "the condition \"m\" is declared twice");
 }
 
 const FILES: &str = "\
