@@ -85,6 +85,8 @@ process A { main { skip; } }
     let junit = ask(&["reach", "-", "--format", "junit"], source, 1);
     assert!(junit.contains(":3:1: An invariant is broken"), "{junit}");
     assert!(!junit.contains(" of  ["), "{junit}");
+    let dot = ask(&["reach", "-", "--format", "dot"], source, 1);
+    assert!(dot.contains("Before any step: the first state breaks this"), "{dot}");
     let page = scratch("endings-page").join("page.html");
     ask(&["reach", "-", "--html", page.to_str().expect("UTF-8")], source, 1);
     let page = fs::read_to_string(page).expect("a page");

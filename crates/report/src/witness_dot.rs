@@ -12,6 +12,7 @@ use crate::describe::finding_name;
 use crate::dot::quoted;
 use crate::interleaving::{Row, RowRole, finding_rows, pending_rows};
 use crate::places::{first_place, located, short};
+use crate::quotes::remarks;
 use selvedge_base::Id;
 use selvedge_findings::Finding;
 use selvedge_program::{Obstacle, Program, ThreadId};
@@ -67,6 +68,12 @@ fn body(out: &mut String, finding: &Finding, program: &Program, prefix: &str) {
     rows.extend(pending_rows(trace, program));
     rows.retain(|row| row.role != RowRole::Remark);
 
+    if rows.is_empty() {
+        // A graph without a node is a blank picture.
+        let all: Vec<String> = remarks(finding, program).into_iter().map(|one| one.text).collect();
+        let note = quoted(&["Before any step".to_owned(), all.join("; ")].join(": "));
+        let _ = writeln!(out, "  {prefix}note [shape=note, label={note}];");
+    }
     if skipped > 0 {
         let note = format!("{skipped} earlier rows are left out");
         let _ = writeln!(out, "  {prefix}note [shape=note, label={}];", quoted(&note));
