@@ -211,8 +211,12 @@ pub(crate) fn row(
         let why = "the code of the threads answers every question".to_owned();
         return not_asked(engine, EngineOutcome::NotAsked, why, EngineCost::default());
     }
-    let refuses = matches!(unasked, None | Some(Unknown::Unsupported(_)));
-    if refuses && refused == own.len() {
+    // An engine that refuses every question refuses, whatever else was not asked.
+    let refuses = match own.len() {
+        0 => matches!(unasked, Some(Unknown::Unsupported(_))),
+        asked => refused == asked,
+    };
+    if refuses {
         let why = reason.unwrap_or_default();
         return not_asked(engine, EngineOutcome::Refused, why, EngineCost::default());
     }
@@ -355,6 +359,22 @@ mod tests {
         assert_eq!(report.answers[0].verdict, Verdict::Safe);
         assert_eq!(portfolio.rows[0].reason.as_deref(), Some("it panicked"));
         assert!(combine(vec![failed()]).is_err());
+    }
+
+    /// Copies that were not asked about make no verdict of a refusal.
+    #[test]
+    fn an_engine_that_refuses_all_questions_refuses() {
+        let few_copies = |verdicts| {
+            let mut all = member(Lazy, verdicts);
+            let Outcome::Answered(one) = &mut all.outcome else { unreachable!() };
+            one.unasked = Some(Unknown::Copies(1));
+            let (_, portfolio) = combine(vec![all]).expect("answers");
+            portfolio.rows[0].outcome.word()
+        };
+        assert_eq!(few_copies(vec![refusal(), refusal()]), "refused");
+        assert_eq!(few_copies(vec![refusal(), open("why")]), "unknown");
+        assert_eq!(few_copies(vec![Verdict::Safe]), "unknown");
+        assert_eq!(few_copies(Vec::new()), "unknown");
     }
 
     /// A limit leaves an engine with fewer questions; the code of the threads is no engine.
