@@ -211,8 +211,8 @@ pub(crate) fn row(
         let why = "the code of the threads answers every question".to_owned();
         return not_asked(engine, EngineOutcome::NotAsked, why, EngineCost::default());
     }
-    // An engine that refuses every question refuses, whatever else was not asked.
-    let refuses = match own.len() {
+    // An engine that refuses every question that came to it refuses, whatever else is open.
+    let refuses = match own.iter().filter(|answer| answer.engine == name).count() {
         0 => matches!(unasked, Some(Unknown::Unsupported(_))),
         asked => refused == asked,
     };
@@ -368,6 +368,11 @@ mod tests {
             let mut all = member(Lazy, verdicts);
             let Outcome::Answered(one) = &mut all.outcome else { unreachable!() };
             one.unasked = Some(Unknown::Copies(1));
+            // The code of the threads decides the other questions, for so many copies.
+            one.report.answers.extend(one.report.answers.first().cloned().map(|answer| {
+                let verdict = Verdict::Unknown(Unknown::Copies(1));
+                Answer { verdict, engine: "code", ..answer }
+            }));
             let (_, portfolio) = combine(vec![all]).expect("answers");
             portfolio.rows[0].outcome.word()
         };
