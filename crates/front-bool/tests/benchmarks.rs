@@ -42,11 +42,7 @@ fn every_program_is_read() {
         assert_eq!(validate(&program), [], "{name}");
         assert_eq!(parsed.dialect, Dialect::Boppo, "{name}");
         let unbounded = path.parent().is_some_and(|folder| folder.ends_with("Threads4"));
-        assert_eq!(
-            parsed.program.as_ref().and_then(|one| one.starts_per_site),
-            unbounded.then_some(2),
-            "{name}"
-        );
+        assert_eq!(program.starts_per_site, unbounded.then_some(2), "{name}");
         assert_eq!(parse(&text, &Options::default()).program.is_none(), unbounded, "{name}");
         assert_eq!(round_trip(&program).is_none(), unbounded, "{name}");
     }

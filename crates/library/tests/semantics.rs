@@ -48,7 +48,7 @@ use std::time::Duration;
 const STATES: usize = 4_000;
 
 /// How much work an engine may do for a question.
-const WORK: u64 = 1_000;
+const WORK: u64 = 2_000;
 
 /// How many nodes of decision diagrams an engine may store.
 const NODES: usize = 20_000;
