@@ -272,7 +272,7 @@ fn what_is_evaluated_behind_a_read_does_not_undo_it() {
             process P {{ main {{ x = 1; }} }}
             process Q {{ main {{ bool : t; assume({condition}); }} }}"
         );
-        common::run_with_input(&["race", "-"], source.as_bytes()).code
+        run_with_input(&["race", "-"], source.as_bytes()).code
     };
     for behind in ["x == 1 && t", "x == 1 && false", "x == 1 && me == none"] {
         assert_eq!(race(behind), Some(1), "{behind}");

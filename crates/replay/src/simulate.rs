@@ -9,7 +9,7 @@
 //! # Invariants
 //! 1. All steps come from [`State::successors`] and [`State::can_fail`], so the witness replays.
 
-use crate::run::{Refusal, State, can_move};
+use crate::run::{State, can_move};
 use crate::step::Scheduled;
 use selvedge_base::{Budget, IdVec};
 use selvedge_program::{
@@ -67,7 +67,7 @@ pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Si
         if let Some(reason) = budget.poll() {
             break SimulationEnd::Open(Unknown::Stopped(reason));
         }
-        let drawn = match draw(program, &successors, &state, &mut random) {
+        let drawn = match draw(program, &successors, &state, &mut random, budget) {
             Ok(Some(drawn)) => drawn,
             Ok(None) => {
                 let ended = |thread: ThreadId| {
@@ -76,9 +76,7 @@ pub fn simulate(program: &Program, seed: u64, steps: u64, budget: &Budget) -> Si
                 let all = program.threads.ids().all(ended);
                 break if all { SimulationEnd::Ended } else { SimulationEnd::Stuck };
             }
-            Err(refusal) => {
-                break SimulationEnd::Open(Unknown::Unsupported(refusal.describe(program)));
-            }
+            Err(why) => break SimulationEnd::Open(why),
         };
         let Drawn { thread, step, next } = drawn;
         let failure = next.as_ref().err().copied();
@@ -110,13 +108,19 @@ struct Drawn {
     next: Result<State, FailureKind>,
 }
 
-/// A random step of a random thread that can move; `None` if no thread can.
+/// A random step of a random thread that can move; `None` if no thread can. A step into an atomic section
+/// that is not known to end is not drawn.
+///
+/// # Errors
+/// If no other step was found and one may have been left out.
 fn draw(
     program: &Program,
     successors: &Successors,
     state: &State,
     random: &mut Random,
-) -> Result<Option<Drawn>, Refusal> {
+    budget: &Budget,
+) -> Result<Option<Drawn>, Unknown> {
+    let mut left_out = None;
     let mut threads: Vec<ThreadId> = program.threads.ids().collect();
     while !threads.is_empty() {
         let thread = threads.swap_remove(random.below(threads.len()));
@@ -126,18 +130,26 @@ fn draw(
             let failing = |kind| Drawn { thread, step: step.clone(), next: Err(kind) };
             choices.extend(kinds.iter().map(failing));
         }
-        let _ = state.successors(program, successors, thread, &mut |step, next| {
-            if next.in_atomic().is_some() && !can_move(program, successors, &next, thread) {
-                return ControlFlow::Continue(());
+        let flow = state.successors(program, successors, thread, &mut |step, next| {
+            if next.in_atomic().is_some() {
+                match can_move(program, successors, &next, thread, budget) {
+                    Ok(true) => {}
+                    Ok(false) => return ControlFlow::Continue(()),
+                    Err(why) => {
+                        left_out = Some(why);
+                        return ControlFlow::Continue(());
+                    }
+                }
             }
             choices.push(Drawn { thread, step: step.clone(), next: Ok(next) });
             if choices.len() < DRAWN { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
+        });
+        let _ = flow.map_err(|refusal| Unknown::Unsupported(refusal.describe(program)))?;
         if !choices.is_empty() {
             return Ok(Some(choices.swap_remove(random.below(choices.len()))));
         }
     }
-    Ok(None)
+    left_out.map_or(Ok(None), Err)
 }
 
 /// A random state that a run can begin with.
