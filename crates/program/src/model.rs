@@ -226,16 +226,6 @@ impl Program {
         let lock = &self.locks[*lock].name;
         if name == lock { name.clone() } else { format!("{name} of {lock}") }
     }
-
-    /// The default wait set of a lock, which has the name of the lock. Adds it if there is none.
-    pub fn default_wait_set(&mut self, lock: LockId) -> WaitSetId {
-        let Lock { name, place, .. } = &self.locks[lock];
-        let known = self.wait_sets.iter_enumerated().find(|(_, set)| set.name == *name);
-        if let Some((known, _)) = known {
-            return known;
-        }
-        self.wait_sets.push(WaitSet { name: name.clone(), lock, place: *place })
-    }
 }
 
 /// A name for a node. Several nodes may have the same name, and a node several names.

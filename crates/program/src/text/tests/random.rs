@@ -549,7 +549,7 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
                     0 if !program.wait_sets.is_empty() => {
                         WaitSetId::from_index(random.below(program.wait_sets.len()))
                     }
-                    _ => program.default_wait_set(l),
+                    _ => default_wait_set(program, l),
                 };
                 let actions: [fn(WaitSetId) -> Action; 4] =
                     [Action::Wait, Action::Resume, Action::Notify, Action::NotifyAll];
@@ -571,4 +571,14 @@ fn random_procedure(random: &mut Random, program: &mut Program, plan: &Plan, at:
         let volatile = access && random.below(3) == 0;
         program.edges.push(Edge { source, target, action, update, passing, volatile, place });
     }
+}
+
+/// The default wait set of a lock, which is added if there is none.
+fn default_wait_set(program: &mut Program, lock: LockId) -> WaitSetId {
+    let Lock { name, place, .. } = &program.locks[lock];
+    let known = program.wait_sets.iter_enumerated().find(|(_, set)| set.name == *name);
+    if let Some((known, _)) = known {
+        return known;
+    }
+    program.wait_sets.push(WaitSet { name: name.clone(), lock, place: *place })
 }
