@@ -168,7 +168,8 @@ pub struct Program {
     pub restrictions: Vec<Restriction>,
     /// Which units of work were added to those of the text that was read.
     pub added_units: Option<AddedUnits>,
-    /// How many threads a start site of the text starts, where it could start more than that.
+    /// How many threads a start site of the text starts, where it could start more than that. The text
+    /// form leaves it out.
     pub starts_per_site: Option<u32>,
 }
 

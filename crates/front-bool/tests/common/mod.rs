@@ -77,7 +77,9 @@ pub fn check(source: &str) -> Parsed {
     }
     if let Some(program) = &parsed.program {
         assert_eq!(validate(program), []);
-        assert_eq!(text::parse(&text::print(program)).0.as_ref(), Some(program));
+        // The text form leaves out how many starts the reader has cut off.
+        let printed = Program { starts_per_site: None, ..program.clone() };
+        assert_eq!(text::parse(&text::print(program)).0, Some(printed));
         round_trip(program);
     }
     parsed
