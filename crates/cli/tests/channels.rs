@@ -215,3 +215,16 @@ fn formulas_where_a_step_fails_are_open_for_that_reason() {
     assert!(outcome.stdout.contains("a step can fail"), "{}", outcome.stdout);
     assert!(!outcome.stdout.contains("use exhaustive"), "{}", outcome.stdout);
 }
+
+/// The run ends with the return, though the caller receives next.
+#[test]
+fn a_return_that_fails_in_front_of_a_receive_is_shown() {
+    let model = "chan : c; process P { main { f(); recv c; } f() : int 1..3 { return 0; } }
+        process Q { main { send c; } }";
+    for engine in ["transactions", "lazy"] {
+        let arguments = ["reach", "-", "--engine", engine];
+        let outcome = run_with_input(&arguments, model.as_bytes());
+        assert_eq!(outcome.code, Some(1), "{engine}: {}{}", outcome.stdout, outcome.stderr);
+        assert!(outcome.stdout.contains("fails (range)"), "{engine}: {}", outcome.stdout);
+    }
+}

@@ -477,7 +477,8 @@ impl ChannelProgram {
         let mut steps: Vec<WitnessStep> = Vec::with_capacity(witness.steps.len());
         // Who is due, with the channel and the step in which it is received.
         let mut due: BTreeMap<ThreadId, (ChannelId, usize)> = BTreeMap::new();
-        for step in &witness.steps {
+        for (index, step) in witness.steps.iter().enumerate() {
+            let fails = witness.fails && index + 1 == witness.steps.len();
             let thread = step.thread;
             let stack = &mut stacks[thread];
             let edge = step.step.edge().map(|id| &program.edges[id]);
@@ -506,7 +507,8 @@ impl ChannelProgram {
             };
             let on_the_way_back =
                 stacks[thread].last().is_some_and(|&top| self.nodes[top].is_none());
-            if on_the_way_back {
+            // A return that fails is not on the way back, and no second step comes.
+            if on_the_way_back && !fails {
                 returning[thread] = Some(taken);
                 continue;
             }
