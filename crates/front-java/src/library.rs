@@ -113,6 +113,10 @@ pub struct Effect {
     pub compares: bool,
     /// Takes what is passed for a sequence or a collection, so calls what it has to be called as one.
     pub iterates: bool,
+    /// It does so by one call, so nothing comes between its elements.
+    pub at_once: bool,
+    /// It relies on nothing that was read before, since it finds out by itself if that has changed.
+    pub rechecks: bool,
     /// Moves an iterator on, of which the table says nothing but that it is a view.
     pub advances: bool,
     /// Does what it does bit by bit, even if other calls on the receiver exclude each other.
@@ -154,6 +158,8 @@ pub const PURE: Effect = Effect {
     shows: false,
     compares: false,
     iterates: false,
+    at_once: false,
+    rechecks: false,
     advances: false,
     bulk: false,
     blocks: false,
@@ -341,6 +347,8 @@ fn effect<'a>(verbs: &[&'a str]) -> Result<Effect, &'a str> {
             "shows" => effect.shows = true,
             "compares" => effect.compares = true,
             "iterates" => effect.iterates = true,
+            "at-once" => effect.at_once = true,
+            "rechecks" => effect.rechecks = true,
             "advances" => effect.advances = true,
             "bulk" => effect.bulk = true,
             "blocks" => effect.blocks = true,

@@ -36,14 +36,6 @@ impl Walk<'_, '_, '_> {
         if effect.bare || (effect.advances && effect.writes) {
             return false;
         }
-        // What finds out by itself if it is too late relies on nothing that was read before.
-        let checks = |at: At| match &self.body.instructions[at.index()] {
-            JavaInstruction::Invoke(_, member) => {
-                let name = world.names.text(member.name);
-                name.starts_with("poll") || ["putIfAbsent", "computeIfAbsent"].contains(&name)
-            }
-            _ => false,
-        };
         let decides =
             |one: At, other: At| decides(self.body, &self.frames, &world.names, (one, other), &[]);
         for other in self.frames.next.ids().filter(|&one| self.frames.reached[one] && one != at) {
@@ -52,9 +44,10 @@ impl Walk<'_, '_, '_> {
             let writes = |one: Effect| one.writes && !(is_counter && one.reads);
             // One that is compared and set fails if it was not what was read.
             let counts = |one: Effect| is_counter && one.reads && one.writes && !one.stores;
-            let changes = |one: Effect, at: At| (writes(one) || counts(one)) && !checks(at);
-            let half = (only_reads(effect) && changes(others, other) && decides(at, other))
-                || (changes(effect, at)
+            // What finds out by itself if it is too late relies on nothing that was read before.
+            let changes = |one: Effect| (writes(one) || counts(one)) && !one.rechecks;
+            let half = (only_reads(effect) && changes(others) && decides(at, other))
+                || (changes(effect)
                     && only_reads(others)
                     && decides(other, at)
                     && self.frees_between(other, at));
@@ -65,14 +58,13 @@ impl Walk<'_, '_, '_> {
         true
     }
 
-    /// Whether a call takes one after the other what a parameter of it holds, and not by `toArray`.
+    /// Whether a call takes one after the other what a parameter of it holds.
     fn goes_over(&self, called: &JavaMember, number: usize) -> bool {
-        let names = &self.explorer.shared.world.names;
-        let (class, name) = (names.text(called.class), names.text(called.name));
-        let takes_all = ["java/util/ArrayList", "java/util/Vector", "java/util/LinkedList"];
-        let at_once = (takes_all.contains(&class) && ["<init>", "addAll"].contains(&name))
-            || (["java/util/List", "java/util/Map"].contains(&class) && name == "copyOf");
-        let types = types_of_parameters(names.text(called.descriptor));
+        let ModelFacts { world, table, .. } = self.explorer.shared;
+        let text = |name| world.names.text(name);
+        let (class, name) = (text(called.class), text(called.name));
+        let at_once = table.effect(class, name).is_some_and(|effect| effect.at_once);
+        let types = types_of_parameters(text(called.descriptor));
         let is_many = types.get(number).is_some_and(|text| {
             is_collection(text) || text == "Ljava/lang/Iterable;" || name == "equals"
         });
