@@ -46,6 +46,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "base",
             "syntax",
+            "code",
             "program",
             "front-eml",
             "front-bool",
@@ -60,7 +61,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "replay",
             "findings",
             "report",
-            "code",
         ],
     ),
     ("selvedge-lsp", &["base", "syntax", "program", "findings", "report", "library"]),

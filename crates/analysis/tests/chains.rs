@@ -50,7 +50,7 @@ fn compare(source: &str, questions: &[Question], program: &Program, tally: &mut 
     let answers = |engine: EngineKind| {
         let options = Options { call_depth: CALL_DEPTH, ..Options::new(Some(engine)) };
         let budget = match engine {
-            EngineKind::Exhaustive => Budget::with_steps(100_000),
+            EngineKind::Exhaustive => Budget::with_steps(400_000),
             _ => Budget::new(),
         };
         let report = answer(&Prepared::new(program), questions, &options, &budget, &mut |_| {});

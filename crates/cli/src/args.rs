@@ -475,6 +475,7 @@ pub struct CopyOptions {
 
 /// The arguments of `show`.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct ShowArgs {
     /// An EML program, a model in text form (`.slv`), or code in text form (`.code`); `-` reads standard
     /// input. With --classes or --code a class file, a jar, or a folder of them.

@@ -450,6 +450,7 @@ const NO_EXAMPLE: &[&str] = &[
     "internal-error",
     "invalid-program",
     "large-restriction",
+    "no-code",
     "no-javac",
     "no-shared-state",
     "no-target",
