@@ -318,7 +318,11 @@ fn titles_name_the_kind_of_failure() {
             two("lock : l; int 0..3 : x guarded by l;", "x = 1;"),
             "an access breaks an annotation: `x` is guarded by `l`",
         ),
-        (reach, two("int 0..3 : x; invariant (x == 0);", "x = 1;"), "an invariant is broken"),
+        (
+            reach,
+            two("int 0..3 : x; invariant (x == 0);", "x = 1;"),
+            "an invariant is broken: `x = 0`",
+        ),
         (&["reach", "--deadlocks"], two("int 0..3 : x;", "assume(x == 1);"), "dead end"),
         (
             &["deadlock"],
