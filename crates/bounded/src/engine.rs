@@ -20,7 +20,7 @@ use crate::symbolic::{Mode, SymbolicOptions, SymbolicSearch};
 use crate::symmetry::copies;
 use selvedge_base::Budget;
 use selvedge_lower::marked::MarkedRun;
-use selvedge_lower::{Asked, BitProgram, LockSet, Marked, channels_to_data, to_bits};
+use selvedge_lower::{BitProgram, LockSet, Marked, TargetParts, channels_to_data, to_bits};
 use selvedge_program::{
     Action, Bound, Decision, Engine, Explored, Failure, Fault, Feature, Features, LevelCount,
     Measure, NodeId, Program, Question, Search, States, Statistics, Target, Type, Unknown,
@@ -399,7 +399,7 @@ fn as_bits(
     if !beyond_truth_values(features) {
         return Ok(None);
     }
-    to_bits(program, &Asked::by(target), budget).map(Some)
+    to_bits(program, &TargetParts::by(target), budget).map(Some)
 }
 
 impl<'p> Translated<'p> {

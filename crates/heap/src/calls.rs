@@ -1,8 +1,10 @@
 //! Calls: which procedures they reach, and what flows into and out of these.
 
-use crate::flow::{NodeId, PointerSet};
+use crate::flow::{PointerSet, SetId};
 use crate::objects::{PointerId, Site};
-use crate::points_to::{At, Call, CallId, CallKind, CallTargets, Solver, ThreadKind, Use};
+use crate::points_to::{
+    Call, CallKind, CallSiteId, CallTargets, Solver, StatementAt, ThreadKind, Use,
+};
 use selvedge_code::model::{Element, Kind, MethodId, Point, ProcedureId, TypeId};
 use selvedge_code::statement::{Callee, Operation};
 use std::collections::BTreeSet;
@@ -10,11 +12,11 @@ use std::collections::BTreeSet;
 impl Solver<'_> {
     pub(crate) fn add_call(
         &mut self,
-        at: At,
+        at: StatementAt,
         kind: CallKind,
         callee: Callee,
-        arguments: Vec<NodeId>,
-        results: Vec<NodeId>,
+        arguments: Vec<SetId>,
+        results: Vec<SetId>,
     ) {
         let targets = CallTargets {
             kind,
@@ -45,7 +47,7 @@ impl Solver<'_> {
     }
 
     /// Calls the methods that some receivers have.
-    pub(crate) fn dispatch(&mut self, call: CallId, receivers: &PointerSet) {
+    pub(crate) fn dispatch(&mut self, call: CallSiteId, receivers: &PointerSet) {
         let Callee::Virtual(method) = self.calls[call].callee else { return };
         for pointer in receivers.iter() {
             let (object, of) = self.object_of(pointer);
@@ -70,14 +72,14 @@ impl Solver<'_> {
         *self.targets.entry((method, ty)).or_insert_with(|| self.module.target(method, ty))
     }
 
-    fn outside_method(&mut self, call: CallId, method: MethodId) {
+    fn outside_method(&mut self, call: CallSiteId, method: MethodId) {
         let of = &self.module.methods[method];
         let name = format!("{}.{}", self.module.types[of.owner].name, of.name);
         self.call_outside(call, None, &name);
     }
 
     /// Calls procedures and closures.
-    pub(crate) fn called(&mut self, call: CallId, callees: &PointerSet) {
+    pub(crate) fn called(&mut self, call: CallSiteId, callees: &PointerSet) {
         for pointer in callees.iter() {
             match self.object_of(pointer).1.site {
                 Site::Procedure(procedure) => self.link(call, procedure, 0),
@@ -103,7 +105,7 @@ impl Solver<'_> {
     }
 
     /// A receiver becomes the first parameter of the method that it has.
-    fn link_receiver(&mut self, call: CallId, receiver: PointerId, target: ProcedureId) {
+    fn link_receiver(&mut self, call: CallSiteId, receiver: PointerId, target: ProcedureId) {
         if self.module.procedures[target].blocks.is_empty() {
             self.link(call, target, 0);
             return;
@@ -117,7 +119,7 @@ impl Solver<'_> {
     }
 
     /// The arguments of a call become the parameters of a procedure, behind those that it has.
-    fn link(&mut self, call: CallId, target: ProcedureId, behind: usize) {
+    fn link(&mut self, call: CallSiteId, target: ProcedureId, behind: usize) {
         let procedure = &self.module.procedures[target];
         if procedure.blocks.is_empty() {
             if self.links.insert((call, target)) {
@@ -134,7 +136,7 @@ impl Solver<'_> {
     }
 
     /// Passes arguments, from one on, and takes results.
-    fn pass(&mut self, call: CallId, target: ProcedureId, (first, behind): (usize, usize)) {
+    fn pass(&mut self, call: CallSiteId, target: ProcedureId, (first, behind): (usize, usize)) {
         let Call { at, kind, arguments, results, .. } = self.calls[call].clone();
         self.found.calls.entry(at).and_modify(|one| _ = one.procedures.insert(target));
         if kind == CallKind::Start {
@@ -152,7 +154,7 @@ impl Solver<'_> {
     }
 
     /// Code that is not given gets the arguments, and gives back what it has or something of its own.
-    fn call_outside(&mut self, call: CallId, declared: Option<ProcedureId>, name: &str) {
+    fn call_outside(&mut self, call: CallSiteId, declared: Option<ProcedureId>, name: &str) {
         let Call { at, arguments, results, .. } = self.calls[call].clone();
         let targets = self.found.calls.get_mut(&at);
         if declared.is_none()

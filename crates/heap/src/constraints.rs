@@ -1,8 +1,8 @@
 //! What statements add to sets.
 
-use crate::flow::NodeId;
+use crate::flow::SetId;
 use crate::objects::{PointerId, Site};
-use crate::points_to::{At, CallKind, Solver, Use};
+use crate::points_to::{CallKind, Solver, StatementAt, Use};
 use selvedge_code::address::Index;
 use selvedge_code::flow::definitions::Definition;
 use selvedge_code::flow::graph::BlockGraph;
@@ -42,14 +42,19 @@ impl Solver<'_> {
     }
 
     /// The set of a result of a statement; one that nobody looks at if it has no such result.
-    fn result(&mut self, (procedure, point): At, statement: &Statement, number: usize) -> NodeId {
+    fn result(
+        &mut self,
+        (procedure, point): StatementAt,
+        statement: &Statement,
+        number: usize,
+    ) -> SetId {
         match statement.results.get(number) {
             Some(&register) => self.statement_result((procedure, point), register),
             None => self.push(),
         }
     }
 
-    fn statement_result(&mut self, (procedure, point): At, register: RegisterId) -> NodeId {
+    fn statement_result(&mut self, (procedure, point): StatementAt, register: RegisterId) -> SetId {
         let definition = Definition::Statement(point, register);
         self.found
             .procedures
@@ -58,7 +63,7 @@ impl Solver<'_> {
             .unwrap_or_else(|| self.push())
     }
 
-    fn statement(&mut self, at: At, statement: &Statement) {
+    fn statement(&mut self, at: StatementAt, statement: &Statement) {
         match &statement.operation {
             Operation::Make(shape) | Operation::Local(shape) => {
                 let into = self.result(at, statement, 0);
@@ -105,7 +110,7 @@ impl Solver<'_> {
     }
 
     /// A value that is computed of others may lead to any byte of what they lead to.
-    fn mixed(&mut self, at: At, statement: &Statement, values: &[Value]) {
+    fn mixed(&mut self, at: StatementAt, statement: &Statement, values: &[Value]) {
         let into = self.result(at, statement, 0);
         for &value in values {
             let from = self.operand(at, value);
@@ -114,7 +119,7 @@ impl Solver<'_> {
     }
 
     /// What a handler catches is of a type that it names.
-    fn caught(&mut self, at: At, statement: &Statement) {
+    fn caught(&mut self, at: StatementAt, statement: &Statement) {
         let into = self.result(at, statement, 0);
         let blocks = &self.module.procedures[at.0].blocks;
         let handlers = blocks.iter().flat_map(|block| &block.handlers);
@@ -127,7 +132,7 @@ impl Solver<'_> {
         }
     }
 
-    fn effect(&mut self, at: At, statement: &Statement) {
+    fn effect(&mut self, at: StatementAt, statement: &Statement) {
         match &statement.operation {
             Operation::Load(access) => self.load(at, statement, *access),
             Operation::Store { access, value } => self.store(at, *access, *value),
@@ -159,12 +164,12 @@ impl Solver<'_> {
         }
     }
 
-    fn load(&mut self, at: At, statement: &Statement, access: MemoryAccess) {
+    fn load(&mut self, at: StatementAt, statement: &Statement, access: MemoryAccess) {
         let (from, into) = (self.operand(at, access.address), self.result(at, statement, 0));
         self.add_use(from, Use::Load(into));
     }
 
-    fn store(&mut self, at: At, access: MemoryAccess, value: Value) {
+    fn store(&mut self, at: StatementAt, access: MemoryAccess, value: Value) {
         if matches!(value, Value::Number(_) | Value::Null | Value::Unknown) {
             return;
         }
@@ -173,7 +178,7 @@ impl Solver<'_> {
     }
 
     /// Each part of what is copied has a set of its own.
-    fn copied(&mut self, at: At, (to, from): (Value, Value), kind: &Kind) {
+    fn copied(&mut self, at: StatementAt, (to, from): (Value, Value), kind: &Kind) {
         let mut parts: Vec<Vec<FieldId>> = match kind.element {
             Element::Inline(ty) => {
                 self.layout.leaves(ty).iter().map(|leaf| leaf.path.clone()).collect()
@@ -191,7 +196,11 @@ impl Solver<'_> {
     }
 
     /// An element of an array that an `elem` names.
-    pub(crate) fn element(&mut self, (procedure, point): At, base: PointerId) -> PointerId {
+    pub(crate) fn element(
+        &mut self,
+        (procedure, point): StatementAt,
+        base: PointerId,
+    ) -> PointerId {
         let block = &self.module.procedures[procedure].blocks[point.block];
         let statement = &block.statements[point.index as usize].operation;
         let Operation::Element { index, kind, .. } = statement else { return base };
@@ -204,7 +213,7 @@ impl Solver<'_> {
     }
 
     /// What a closure has captured becomes the first parameters of its procedure.
-    fn captures(&mut self, at: At, procedure: ProcedureId, captures: &[Value]) {
+    fn captures(&mut self, at: StatementAt, procedure: ProcedureId, captures: &[Value]) {
         if self.module.procedures[procedure].blocks.is_empty() {
             for &value in captures {
                 let from = self.operand(at, value);
@@ -219,7 +228,7 @@ impl Solver<'_> {
         }
     }
 
-    fn called_by(&mut self, at: At, statement: &Statement, kind: CallKind, call: &Call) {
+    fn called_by(&mut self, at: StatementAt, statement: &Statement, kind: CallKind, call: &Call) {
         let arguments = call.arguments.iter().map(|&value| self.operand(at, value)).collect();
         let results =
             (0..statement.results.len()).map(|number| self.result(at, statement, number)).collect();

@@ -22,7 +22,7 @@ use std::hash::Hash;
 
 define_id!(
     /// A set of pointers.
-    NodeId
+    SetId
 );
 
 /// How many copies are added before cycles are looked for.
@@ -42,15 +42,15 @@ struct TypeMask {
 
 /// Sets and what flows between them; `U` is what they are used for.
 pub struct Flow<U> {
-    sets: IdVec<NodeId, PointerSet>,
-    parents: IdVec<NodeId, NodeId>,
-    copies: IdVec<NodeId, Vec<(NodeId, Option<TypeId>)>>,
-    uses: IdVec<NodeId, Vec<U>>,
-    fresh: IdVec<NodeId, PointerSet>,
-    waiting: BinaryHeap<Reverse<(u32, NodeId)>>,
-    ranks: IdVec<NodeId, u32>,
-    known_copies: FxHashSet<(NodeId, NodeId, Option<TypeId>)>,
-    known_uses: FxHashSet<(NodeId, U)>,
+    sets: IdVec<SetId, PointerSet>,
+    parents: IdVec<SetId, SetId>,
+    copies: IdVec<SetId, Vec<(SetId, Option<TypeId>)>>,
+    uses: IdVec<SetId, Vec<U>>,
+    fresh: IdVec<SetId, PointerSet>,
+    waiting: BinaryHeap<Reverse<(u32, SetId)>>,
+    ranks: IdVec<SetId, u32>,
+    known_copies: FxHashSet<(SetId, SetId, Option<TypeId>)>,
+    known_uses: FxHashSet<(SetId, U)>,
     /// How many copies there are, and how many there were when cycles were looked for.
     edges: usize,
     ordered: usize,
@@ -89,7 +89,7 @@ pub trait Fits {
 
 impl<U: Copy + Eq + Hash> Flow<U> {
     /// A new empty set.
-    pub fn push(&mut self) -> NodeId {
+    pub fn push(&mut self) -> SetId {
         let node = self.sets.push(PointerSet::default());
         self.parents.push(node);
         self.copies.push(Vec::new());
@@ -105,7 +105,7 @@ impl<U: Copy + Eq + Hash> Flow<U> {
     }
 
     /// The set that a set has become a part of, or itself.
-    pub fn find(&self, mut node: NodeId) -> NodeId {
+    pub fn find(&self, mut node: SetId) -> SetId {
         while self.parents[node] != node {
             node = self.parents[node];
         }
@@ -113,12 +113,12 @@ impl<U: Copy + Eq + Hash> Flow<U> {
     }
 
     /// What is in a set.
-    pub fn set(&self, node: NodeId) -> &PointerSet {
+    pub fn set(&self, node: SetId) -> &PointerSet {
         &self.sets[self.find(node)]
     }
 
     /// Adds a pointer to a set.
-    pub fn give(&mut self, node: NodeId, pointer: PointerId) {
+    pub fn give(&mut self, node: SetId, pointer: PointerId) {
         let node = self.find(node);
         if self.sets[node].insert(pointer) {
             self.wake(node);
@@ -127,13 +127,13 @@ impl<U: Copy + Eq + Hash> Flow<U> {
     }
 
     /// Adds pointers to a set.
-    pub fn give_all(&mut self, node: NodeId, pointers: &PointerSet) {
+    pub fn give_all(&mut self, node: SetId, pointers: &PointerSet) {
         let node = self.find(node);
         self.pass(pointers, node, None);
     }
 
     /// Whatever comes into a set comes into another one; only what is of a type if one is named.
-    pub fn copy(&mut self, from: NodeId, into: NodeId, filter: Option<TypeId>, fits: &impl Fits) {
+    pub fn copy(&mut self, from: SetId, into: SetId, filter: Option<TypeId>, fits: &impl Fits) {
         let (from, into) = (self.find(from), self.find(into));
         if from == into || !self.known_copies.insert((from, into, filter)) {
             return;
@@ -147,7 +147,7 @@ impl<U: Copy + Eq + Hash> Flow<U> {
     }
 
     /// Whatever comes into a set is used.
-    pub fn add_use(&mut self, node: NodeId, one: U) {
+    pub fn add_use(&mut self, node: SetId, one: U) {
         let node = self.find(node);
         if self.known_uses.insert((node, one)) {
             self.uses[node].push(one);
@@ -157,13 +157,13 @@ impl<U: Copy + Eq + Hash> Flow<U> {
         }
     }
 
-    fn wake(&mut self, node: NodeId) {
+    fn wake(&mut self, node: SetId) {
         if self.fresh[node].is_empty() {
             self.waiting.push(Reverse((self.ranks[node], node)));
         }
     }
 
-    fn pass(&mut self, pointers: &PointerSet, into: NodeId, filter: Option<TypeId>) {
+    fn pass(&mut self, pointers: &PointerSet, into: SetId, filter: Option<TypeId>) {
         self.work += 1 + pointers.chunks();
         let mask = filter.and_then(|ty| self.masks.get(&ty)).map(|mask| &mask.fits[..]);
         let new = self.sets[into].add(pointers, mask);
@@ -225,9 +225,9 @@ impl<U: Copy + Eq + Hash> Flow<U> {
     fn order(&mut self) {
         self.ordered = self.edges;
         self.work += 8 * (self.edges + self.parents.len());
-        let parents: Vec<NodeId> = self.parents.ids().map(|one| self.find(one)).collect();
+        let parents: Vec<SetId> = self.parents.ids().map(|one| self.find(one)).collect();
         self.parents = parents.into_iter().collect();
-        let whole = |node: NodeId| {
+        let whole = |node: SetId| {
             let copies = self.copies[node].iter().filter(|one| one.1.is_none());
             copies.map(|one| self.parents[one.0]).collect::<Vec<_>>()
         };
@@ -237,7 +237,7 @@ impl<U: Copy + Eq + Hash> Flow<U> {
                 self.unite(pair[0], pair[1]);
             }
         }
-        let all = components(self.parents.len(), |node: NodeId| {
+        let all = components(self.parents.len(), |node: SetId| {
             self.copies[node].iter().map(|one| self.find(one.0)).collect::<Vec<_>>()
         });
         let last = u32::try_from(all.len()).unwrap_or(u32::MAX);
@@ -246,19 +246,19 @@ impl<U: Copy + Eq + Hash> Flow<U> {
                 self.ranks[node] = last - rank;
             }
         }
-        let waiting: Vec<NodeId> = self.waiting.drain().map(|Reverse((_, node))| node).collect();
+        let waiting: Vec<SetId> = self.waiting.drain().map(|Reverse((_, node))| node).collect();
         for node in waiting {
             self.waiting.push(Reverse((self.ranks[node], node)));
         }
     }
 
     /// Makes two sets one: what is in one of them goes where the other one's goes.
-    fn unite(&mut self, one: NodeId, other: NodeId) {
+    fn unite(&mut self, one: SetId, other: SetId) {
         let (one, other) = (self.find(one), self.find(other));
         if one == other {
             return;
         }
-        let size = |node: NodeId| self.copies[node].len() + self.uses[node].len();
+        let size = |node: SetId| self.copies[node].len() + self.uses[node].len();
         let (kept, gone) = if size(one) < size(other) { (other, one) } else { (one, other) };
         self.parents[gone] = kept;
         let theirs = std::mem::take(&mut self.sets[gone]);
@@ -284,19 +284,19 @@ impl<U: Copy + Eq + Hash> Flow<U> {
 }
 
 /// The strongly connected components of a graph; one comes after those that it leads to.
-fn components(count: usize, next: impl Fn(NodeId) -> Vec<NodeId>) -> Vec<Vec<NodeId>> {
+fn components(count: usize, next: impl Fn(SetId) -> Vec<SetId>) -> Vec<Vec<SetId>> {
     const UNSEEN: u32 = u32::MAX;
     let mut numbers = vec![UNSEEN; count];
     let mut lows = vec![0_u32; count];
     let mut closed = vec![false; count];
-    let mut stack: Vec<NodeId> = Vec::new();
+    let mut stack: Vec<SetId> = Vec::new();
     let mut all = Vec::new();
     let mut number = 0;
     for start in 0..count {
         if numbers[start] != UNSEEN {
             continue;
         }
-        let root = NodeId::from_index(start);
+        let root = SetId::from_index(start);
         let mut open = vec![(root, next(root).into_iter())];
         (numbers[start], lows[start]) = (number, number);
         number += 1;

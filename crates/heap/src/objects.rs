@@ -48,14 +48,14 @@ pub enum Site {
 
 /// An abstract object.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Object {
+pub struct HeapObject {
     /// What makes it.
     pub site: Site,
     /// What it holds.
     pub kind: Kind,
 }
 
-impl Object {
+impl HeapObject {
     /// Its type, or that of its elements: an array begins where its first element does.
     pub fn ty(&self) -> Option<TypeId> {
         match self.kind.element {
@@ -88,7 +88,7 @@ pub struct Pointer {
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
     /// The objects.
-    pub objects: IdVec<ObjectId, Object>,
+    pub objects: IdVec<ObjectId, HeapObject>,
     /// The pointers.
     pub pointers: IdVec<PointerId, Pointer>,
     by_site: FxHashMap<Site, ObjectId>,
@@ -103,7 +103,7 @@ impl Objects {
         if let Some(&known) = self.by_site.get(&site) {
             return known;
         }
-        let object = self.objects.push(Object { site, kind: kind() });
+        let object = self.objects.push(HeapObject { site, kind: kind() });
         self.by_site.insert(site, object);
         object
     }

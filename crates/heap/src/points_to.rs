@@ -16,8 +16,8 @@
 //! # Invariants
 //! 1. Sets only grow, and what follows from a pointer is done when it comes into a set.
 
-use crate::flow::{Fits, Flow, NodeId, PointerSet};
-use crate::objects::{Object, ObjectId, Objects, PointerId, Site};
+use crate::flow::{Fits, Flow, PointerSet, SetId};
+use crate::objects::{HeapObject, ObjectId, Objects, PointerId, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
 use selvedge_base::{Budget, Id, IdVec, StopReason, define_id};
 use selvedge_code::flow::definitions::{Definition, Definitions, ValueId, ValueNode};
@@ -33,14 +33,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A statement of a procedure.
-pub type At = (ProcedureId, Point);
+pub type StatementAt = (ProcedureId, Point);
 
 /// A part of what is copied, by the fields on the way, and the set through which it goes.
-type Moved = (Vec<FieldId>, NodeId);
+type Moved = (Vec<FieldId>, SetId);
 
 define_id!(
     /// A call of the analysis.
-    CallId
+    CallSiteId
 );
 
 /// How a procedure comes to be run by a statement.
@@ -71,7 +71,7 @@ pub struct CallTargets {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadKind {
     /// The statement that starts it; an entry of the program if there is none.
-    pub start: Option<At>,
+    pub start: Option<StatementAt>,
     /// What it runs.
     pub entry: ProcedureId,
 }
@@ -81,38 +81,38 @@ pub struct PointsTo {
     /// Objects and pointers.
     pub objects: Objects,
     /// The procedures that are reached.
-    pub procedures: BTreeMap<ProcedureId, Reached>,
+    pub procedures: BTreeMap<ProcedureId, ReachedProcedure>,
     /// What calls, starts and `once` reach.
-    pub calls: BTreeMap<At, CallTargets>,
+    pub calls: BTreeMap<StatementAt, CallTargets>,
     /// The kinds of threads.
     pub threads: BTreeSet<ThreadKind>,
     /// The names of code that is called and neither given nor described by a row, with how many
     /// statements call it.
     pub unknown: BTreeMap<String, usize>,
     flow: Flow<Use>,
-    constants: FxHashMap<Value, NodeId>,
-    cells: FxHashMap<PointerId, NodeId>,
-    pool: NodeId,
+    constants: FxHashMap<Value, SetId>,
+    cells: FxHashMap<PointerId, SetId>,
+    pool: SetId,
     nothing: PointerSet,
 }
 
 /// What is known of a procedure that is reached.
-pub struct Reached {
+pub struct ReachedProcedure {
     /// The values of its uses.
     pub definitions: Definitions,
-    values: IdVec<ValueId, NodeId>,
-    by_definition: FxHashMap<Definition, NodeId>,
-    results: Vec<NodeId>,
+    values: IdVec<ValueId, SetId>,
+    by_definition: FxHashMap<Definition, SetId>,
+    results: Vec<SetId>,
 }
 
-impl Reached {
+impl ReachedProcedure {
     /// The set of what a definition gives, if anybody reads it.
-    pub(crate) fn node_of(&self, definition: Definition) -> Option<NodeId> {
+    pub(crate) fn node_of(&self, definition: Definition) -> Option<SetId> {
         self.by_definition.get(&definition).copied()
     }
 
     /// The sets of the results.
-    pub(crate) fn results(&self) -> &[NodeId] {
+    pub(crate) fn results(&self) -> &[SetId] {
         &self.results
     }
 }
@@ -151,52 +151,52 @@ impl PointsTo {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Use {
     /// Memory there is read into a set.
-    Load(NodeId),
+    Load(SetId),
     /// A set is written to memory there.
-    Store(NodeId),
+    Store(SetId),
     /// A field of it is put into a set.
-    Field(FieldId, NodeId),
+    Field(FieldId, SetId),
     /// An element of it is; of which kind, the statement says.
-    Element(ProcedureId, Point, NodeId),
+    Element(ProcedureId, Point, SetId),
     /// A byte so far behind it is; anywhere in the object if that is not known.
-    Shift(Option<i64>, NodeId),
-    Side(Side, NodeId),
+    Shift(Option<i64>, SetId),
+    Side(Side, SetId),
     /// What is copied from there, by the statement that copies.
     CopyFrom(ProcedureId, Point),
     CopyTo(ProcedureId, Point),
     /// The receiver of a call.
-    Receiver(CallId),
+    Receiver(CallSiteId),
     /// It is called.
-    Called(CallId),
+    Called(CallSiteId),
 }
 
 /// A call of the analysis.
 #[derive(Clone)]
 pub(crate) struct Call {
-    pub(crate) at: At,
+    pub(crate) at: StatementAt,
     pub(crate) kind: CallKind,
     pub(crate) callee: Callee,
-    pub(crate) arguments: Vec<NodeId>,
-    pub(crate) results: Vec<NodeId>,
+    pub(crate) arguments: Vec<SetId>,
+    pub(crate) results: Vec<SetId>,
 }
 
 pub(crate) struct Solver<'a> {
     pub(crate) module: &'a Module,
     pub(crate) layout: Rc<Layout>,
     pub(crate) found: PointsTo,
-    pub(crate) calls: IdVec<CallId, Call>,
-    pub(crate) links: FxHashSet<(CallId, ProcedureId)>,
+    pub(crate) calls: IdVec<CallSiteId, Call>,
+    pub(crate) links: FxHashSet<(CallSiteId, ProcedureId)>,
     pub(crate) rows: FxHashMap<&'a str, ProcedureId>,
     /// The target of each method for each type that came by.
     pub(crate) targets: FxHashMap<(MethodId, TypeId), Option<ProcedureId>>,
     pub(crate) open: Vec<ProcedureId>,
     /// What failed, whatever it is.
-    pub(crate) thrown: NodeId,
+    pub(crate) thrown: SetId,
     /// The cells of each object, and the set of what lies anywhere in it, if a place in it is unknown.
-    object_cells: FxHashMap<ObjectId, Vec<NodeId>>,
-    anywhere: FxHashMap<ObjectId, NodeId>,
+    object_cells: FxHashMap<ObjectId, Vec<SetId>>,
+    anywhere: FxHashMap<ObjectId, SetId>,
     /// What a copy moves, part by part.
-    pub(crate) moved: FxHashMap<At, Vec<Moved>>,
+    pub(crate) moved: FxHashMap<StatementAt, Vec<Moved>>,
 }
 
 /// Says whether a pointer is to an object of a type.
@@ -297,7 +297,7 @@ impl<'a> Solver<'a> {
         let graph = BlockGraph::new(procedure);
         let liveness = Liveness::new(procedure, &graph);
         let definitions = Definitions::new(procedure, &graph, &liveness);
-        let values: IdVec<ValueId, NodeId> =
+        let values: IdVec<ValueId, SetId> =
             definitions.nodes.iter().map(|_| self.found.flow.push()).collect();
         let results = procedure.returns.iter().map(|_| self.found.flow.push()).collect();
         for (value, node) in definitions.nodes.iter_enumerated() {
@@ -315,20 +315,20 @@ impl<'a> Solver<'a> {
                 ValueNode::Join { .. } => None,
             })
             .collect();
-        let reached = Reached { definitions, values, by_definition, results };
+        let reached = ReachedProcedure { definitions, values, by_definition, results };
         self.found.procedures.insert(id, reached);
         self.open.push(id);
     }
 
     /// The set of a parameter of a procedure that is reached.
-    pub(crate) fn parameter(&mut self, procedure: ProcedureId, number: usize) -> NodeId {
+    pub(crate) fn parameter(&mut self, procedure: ProcedureId, number: usize) -> SetId {
         let definition = Definition::Parameter(RegisterId::from_index(number));
         let known = self.found.procedures.get(&procedure).and_then(|one| one.node_of(definition));
         known.unwrap_or_else(|| self.push())
     }
 
     /// The set of an operand.
-    pub(crate) fn operand(&mut self, (procedure, point): At, value: Value) -> NodeId {
+    pub(crate) fn operand(&mut self, (procedure, point): StatementAt, value: Value) -> SetId {
         if let Value::Register(register) = value {
             let reached = &self.found.procedures[&procedure];
             let value = reached.definitions.value(point, register);
@@ -352,13 +352,13 @@ impl<'a> Solver<'a> {
         node
     }
 
-    pub(crate) fn copy(&mut self, from: NodeId, into: NodeId, filter: Option<TypeId>) {
+    pub(crate) fn copy(&mut self, from: SetId, into: SetId, filter: Option<TypeId>) {
         let types = Types { module: self.module, objects: &self.found.objects };
         self.found.flow.copy(from, into, filter, &types);
     }
 
     /// A new object of a statement, in a set.
-    pub(crate) fn make(&mut self, site: Site, kind: Kind, into: NodeId) -> PointerId {
+    pub(crate) fn make(&mut self, site: Site, kind: Kind, into: SetId) -> PointerId {
         let object = self.found.objects.object(site, || kind);
         let pointer = self.found.objects.to_object(object);
         self.found.flow.give(into, pointer);
@@ -366,7 +366,7 @@ impl<'a> Solver<'a> {
     }
 
     /// The set of what memory holds.
-    fn memory(&mut self, pointer: PointerId) -> NodeId {
+    fn memory(&mut self, pointer: PointerId) -> SetId {
         let cell = self.found.objects.cell(self.module, &self.layout, pointer);
         if let Some(&known) = self.found.cells.get(&cell) {
             return known;
@@ -391,24 +391,24 @@ impl<'a> Solver<'a> {
         node
     }
 
-    pub(crate) fn pool(&self) -> NodeId {
+    pub(crate) fn pool(&self) -> SetId {
         self.found.pool
     }
 
-    pub(crate) fn push(&mut self) -> NodeId {
+    pub(crate) fn push(&mut self) -> SetId {
         self.found.flow.push()
     }
 
-    pub(crate) fn add_use(&mut self, node: NodeId, one: Use) {
+    pub(crate) fn add_use(&mut self, node: SetId, one: Use) {
         self.found.flow.add_use(node, one);
     }
 
-    pub(crate) fn give(&mut self, node: NodeId, pointer: PointerId) {
+    pub(crate) fn give(&mut self, node: SetId, pointer: PointerId) {
         self.found.flow.give(node, pointer);
     }
 
     /// The objects of some pointers, in order.
-    pub(crate) fn object_of(&self, pointer: PointerId) -> (ObjectId, &Object) {
+    pub(crate) fn object_of(&self, pointer: PointerId) -> (ObjectId, &HeapObject) {
         let object = self.found.objects.pointers[pointer].object;
         (object, &self.found.objects.objects[object])
     }
@@ -458,7 +458,7 @@ impl<'a> Solver<'a> {
     }
 
     /// One side of a copy: memory there flows through the sets of its parts.
-    fn copy_part(&mut self, at: At, pointer: PointerId, reads: bool) {
+    fn copy_part(&mut self, at: StatementAt, pointer: PointerId, reads: bool) {
         for (fields, node) in self.moved.get(&at).cloned().unwrap_or_default() {
             let objects = &mut self.found.objects;
             let part = objects.part(self.module, &self.layout, (pointer, &fields));

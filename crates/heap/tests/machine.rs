@@ -15,7 +15,7 @@ use selvedge_heap::points_to::{PointsTo, points_to};
 use selvedge_testkit::Rng;
 use selvedge_testkit::code::generate::{Shape, random_module};
 use selvedge_testkit::code::interpret::{Datum, Object};
-use selvedge_testkit::code::machine::Machine;
+use selvedge_testkit::code::machine::CodeMachine;
 use std::collections::BTreeMap;
 
 /// How many steps a run has.
@@ -107,7 +107,7 @@ impl Checked<'_> {
     }
 
     /// Compares what a thread is about to read; what is wrong.
-    fn before(&mut self, machine: &Machine<'_>, thread: usize) -> Option<String> {
+    fn before(&mut self, machine: &CodeMachine<'_>, thread: usize) -> Option<String> {
         let (procedure, point, registers) = machine.frame(thread)?;
         let block = &self.module.procedures[procedure].blocks[point.block];
         let read = match block.statements.get(point.index as usize) {
@@ -144,7 +144,7 @@ fn check(seed: u64, shape: &Shape, counts: &mut [usize; 3]) {
     let origins = origins(&module);
     let mut checked = Checked { module: &module, found: &found, origins, counts: *counts };
     for run in 0..3 {
-        let mut machine = Machine::new(&module, seed * 3 + run);
+        let mut machine = CodeMachine::new(&module, seed * 3 + run);
         let count = module.procedures[entry].parameters.len();
         machine.spawn_before(entry, (0..).take(count).map(Datum::Number).collect());
         for _ in 0..STEPS {

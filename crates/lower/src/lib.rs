@@ -28,7 +28,7 @@ mod rewrite;
 pub mod scope;
 pub mod thread;
 
-pub use bits::{Asked, BitProgram, to_bits};
+pub use bits::{BitProgram, TargetParts, to_bits};
 pub use channels::{ChannelProgram, channels_to_data};
 pub use events::{Events, LeftOut};
 pub use lock_set::LockSet;

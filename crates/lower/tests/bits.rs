@@ -3,7 +3,7 @@
 //! of bits, and every run of the one is executed on the other.
 
 use selvedge_base::Budget;
-use selvedge_lower::{Asked, to_bits};
+use selvedge_lower::{TargetParts, to_bits};
 use selvedge_program::{Bound, Measure, Program, Target, Unknown, Valuation, text, validate};
 use selvedge_replay::exhaustive::bounded::{BoundedLimits, BoundedSets, bounded_states};
 use selvedge_testkit::Rng;
@@ -32,7 +32,7 @@ fn targets(program: &Program) -> Vec<Target> {
 /// there are too many states.
 fn compare(program: &Program, most: u32) -> Result<Option<bool>, Unknown> {
     assert_eq!(validate::validate(program), []);
-    let bits = to_bits(program, &Asked::default(), &Budget::new())?;
+    let bits = to_bits(program, &TargetParts::default(), &Budget::new())?;
     let shown = || format!("{}\n{}", text::print(program), text::print(&bits.program));
     assert_eq!(validate::validate(&bits.program), [], "{}", shown());
     let targets = targets(program);
@@ -289,7 +289,7 @@ fn a_return_from_the_exit_gives_any_value_of_the_result() {
 fn what_is_too_wide_is_refused_with_the_reason() {
     let refused = |declarations: &str, edge: &str| {
         let program = two(declarations, edge, "0 -> 1 skip");
-        let bits = to_bits(&program, &Asked::default(), &Budget::new());
+        let bits = to_bits(&program, &TargetParts::default(), &Budget::new());
         bits.expect_err("it is not covered").to_string()
     };
     let wide = refused("global x : 0..65536 = 0", "0 -> 1 skip");

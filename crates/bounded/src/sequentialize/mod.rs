@@ -34,7 +34,7 @@ use crate::unsupported::Unsupported;
 use depth::{Depths, depths};
 use procedure::{Entered, Translation};
 use selvedge_base::{Budget, Id, IdVec, Place};
-use selvedge_lower::{Asked, Names, Scopes, channels_to_data, to_bits};
+use selvedge_lower::{Names, Scopes, TargetParts, channels_to_data, to_bits};
 use selvedge_program::{
     Action, Copies, Edge, Expr, Feature, Frame, Global, GlobalId, NodeId, Operator, Passing,
     PassingId, Position, Procedure, ProcedureId, Program, Start, StatePattern, Successors, Target,
@@ -89,7 +89,7 @@ pub fn sequentialize_towards(
         None => (program, target),
     };
     let bits = if beyond_truth_values(features) {
-        let bits = to_bits(program, &Asked::by(target), &Budget::new());
+        let bits = to_bits(program, &TargetParts::by(target), &Budget::new());
         Some(bits.map_err(|why| Unsupported::new(None, why.to_string()))?)
     } else {
         None

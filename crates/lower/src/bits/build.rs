@@ -12,7 +12,7 @@ use super::encoding::{Encoding, WIDEST};
 use super::evaluate::{Context, Evaluator, Operation, Scene, Slot};
 use super::locks::{LockData, balanced};
 use super::step::Chain;
-use super::{Asked, BitProgram, Origin, Refused, Role};
+use super::{BitProgram, Origin, Refused, Role, TargetParts};
 use crate::names::Names;
 use selvedge_base::{Budget, Id, IdVec, Place};
 use selvedge_program::copies::copy_number;
@@ -83,7 +83,7 @@ pub(super) struct Build<'a> {
 /// Builds the new program.
 pub(super) fn build(
     source: &Program,
-    asked: &Asked,
+    asked: &TargetParts,
     budget: &Budget,
 ) -> Result<BitProgram, Unknown> {
     let sharing = Sharing::new(source);

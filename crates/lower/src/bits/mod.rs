@@ -112,7 +112,7 @@ pub struct BitProgram {
 
 /// What is asked about a program over truth values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Asked {
+pub struct TargetParts {
     /// The locks that a target names.
     pub locks: BTreeSet<LockId>,
     /// Whether a target is a label. A start that fails has started its thread where it is found out that it
@@ -120,7 +120,7 @@ pub struct Asked {
     pub labels: bool,
 }
 
-impl Asked {
+impl TargetParts {
     /// What a target asks about.
     pub fn by(target: &Target) -> Self {
         let locks = match target {
@@ -135,7 +135,11 @@ impl Asked {
 ///
 /// # Errors
 /// If the program has something that is not covered, or if the budget was raised.
-pub fn to_bits(program: &Program, asked: &Asked, budget: &Budget) -> Result<BitProgram, Unknown> {
+pub fn to_bits(
+    program: &Program,
+    asked: &TargetParts,
+    budget: &Budget,
+) -> Result<BitProgram, Unknown> {
     build::build(program, asked, budget)
 }
 

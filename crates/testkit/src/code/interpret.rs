@@ -11,7 +11,7 @@
 //! 1. Events at local objects are no reason to choose another thread: a pass may remove them.
 //! 2. A call of a procedure with a body fails exactly if the body does.
 
-use super::machine::Machine;
+use super::machine::CodeMachine;
 use crate::rng::Rng;
 use selvedge_code::model::{Module, ProcedureId};
 use selvedge_code::words::Side;
@@ -71,7 +71,7 @@ pub struct Execution {
 
 /// Runs a procedure with numbers for arguments; `switches` says that threads take turns at random.
 pub fn run(module: &Module, entry: ProcedureId, seed: u64, switches: bool) -> Execution {
-    let mut machine = Machine::new(module, seed);
+    let mut machine = CodeMachine::new(module, seed);
     let count = module.procedures[entry].parameters.len();
     machine.spawn(entry, (0..).take(count).map(Datum::Number).collect());
     let mut rng = Rng::new(seed);

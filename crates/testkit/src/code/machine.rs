@@ -28,7 +28,7 @@ struct Frame {
 
 /// A thread.
 #[derive(Default)]
-pub struct Thread {
+pub struct MachineThread {
     frames: Vec<Frame>,
     /// How often statements were executed, by origin.
     counts: HashMap<u32, u32>,
@@ -38,7 +38,7 @@ pub struct Thread {
 }
 
 /// The state of a run.
-pub struct Machine<'a> {
+pub struct CodeMachine<'a> {
     module: &'a Module,
     layout: Layout,
     seed: u64,
@@ -49,14 +49,14 @@ pub struct Machine<'a> {
     /// The addresses for which something has begun, by whom, and whether it is done.
     once: BTreeMap<Datum, (usize, bool)>,
     /// The threads.
-    pub threads: Vec<Thread>,
+    pub threads: Vec<MachineThread>,
     /// What has happened.
     pub events: Vec<ObservedEvent>,
     /// How many statements were executed.
     pub steps: usize,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> CodeMachine<'a> {
     /// Before anything happens.
     pub fn new(module: &'a Module, seed: u64) -> Self {
         let mut types = HashMap::new();
@@ -89,7 +89,7 @@ impl<'a> Machine<'a> {
     /// A new thread that has done nothing yet.
     pub fn spawn_before(&mut self, entry: ProcedureId, arguments: Vec<Datum>) -> usize {
         let thread = self.threads.len();
-        self.threads.push(Thread::default());
+        self.threads.push(MachineThread::default());
         self.enter(thread, entry, arguments, None);
         thread
     }

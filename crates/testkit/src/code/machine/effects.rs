@@ -2,12 +2,12 @@
 //! Statements that are neither calls nor waits: values, addresses, memory, locks.
 
 use super::super::interpret::{Datum, Object};
-use super::Machine;
+use super::CodeMachine;
 use selvedge_code::model::{Element, Kind};
 use selvedge_code::statement::{Operation, Value};
 use selvedge_code::words::{Operator, UpdateOperator};
 
-impl Machine<'_> {
+impl CodeMachine<'_> {
     /// A statement that is done in one step.
     pub(super) fn simple(
         &mut self,
