@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::watchdog::within;
 use selvedge_base::{Budget, Diagnostic, Span, StopReason};
+use selvedge_library::code::EXTENSION;
 use selvedge_library::java;
 use selvedge_library::load::{self, Dialect, TextComplaints, Texts};
 use selvedge_library::restrict::read_restriction;
@@ -68,6 +69,11 @@ fn read_data_model(
     output: Output,
     budget: &Budget,
 ) -> Result<Model, Exit> {
+    if input.file.extension().is_some_and(|extension| extension == EXTENSION) {
+        let name = input.file.display();
+        output.complain(&format!("{name} is code in text form, which is for `selvedge show`"));
+        return Err(Exit::BadInput);
+    }
     let program = text(&input.file, output, budget)?;
     let language = Language::of(&program.name, &program.text);
     let misread = reading.dialect.is_some() && language != Language::Boolean;

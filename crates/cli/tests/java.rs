@@ -79,6 +79,9 @@ fn classes_are_shown_as_code_that_reads_back() {
     let wrong = run(&["show", path]);
     assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""));
     assert!(wrong.stderr.contains("causes.code:3:"), "{}", wrong.stderr);
+    let reached = run(&["reach", path]);
+    assert_eq!(reached.code, Some(2));
+    assert!(reached.stderr.contains("is for `selvedge show`"), "{}", reached.stderr);
     let checked = run(&["check", path, "--no-cache"]);
     assert_eq!(checked.code, Some(2));
     let said = format!("{}{}", checked.stdout, checked.stderr);
