@@ -1,7 +1,8 @@
 //! The bottom of Selvedge: what every other crate needs and nothing else.
 //!
 //! - [`id`]: typed dense indices ([`define_id!`]) and the vector that only they can index.
-//! - [`set`]: sets of ids that share what they have in common.
+//! - [`set`]: sets of ids that share their common parts.
+//! - [`graph`]: strongly connected components.
 //! - [`place`]: byte spans; places in files: lines and columns, or what else is known.
 //! - [`diagnostic`]: complaints about input, as data.
 //! - [`budget`]: what an analysis may cost, polled by engines that read no clock.
@@ -18,6 +19,7 @@
 
 pub mod budget;
 pub mod diagnostic;
+pub mod graph;
 pub mod id;
 pub mod place;
 pub mod set;

@@ -13,6 +13,7 @@
 
 use crate::objects::PointerId;
 use rustc_hash::{FxHashMap, FxHashSet};
+use selvedge_base::graph::components;
 use selvedge_base::set::Bits;
 use selvedge_base::{Id, IdSet, IdVec, define_id};
 use selvedge_code::model::TypeId;
@@ -229,7 +230,7 @@ impl<U: Copy + Eq + Hash> Flow<U> {
         self.parents = parents.into_iter().collect();
         let whole = |node: SetId| {
             let copies = self.copies[node].iter().filter(|one| one.1.is_none());
-            copies.map(|one| self.parents[one.0]).collect::<Vec<_>>()
+            copies.map(|one| self.parents[one.0])
         };
         let cycles = components(self.parents.len(), whole);
         for cycle in cycles.into_iter().filter(|one| one.len() > 1) {
@@ -238,7 +239,7 @@ impl<U: Copy + Eq + Hash> Flow<U> {
             }
         }
         let all = components(self.parents.len(), |node: SetId| {
-            self.copies[node].iter().map(|one| self.find(one.0)).collect::<Vec<_>>()
+            self.copies[node].iter().map(|one| self.find(one.0))
         });
         let last = u32::try_from(all.len()).unwrap_or(u32::MAX);
         for (rank, component) in (0..last).zip(&all) {
@@ -281,56 +282,4 @@ impl<U: Copy + Eq + Hash> Flow<U> {
         self.wake(kept);
         self.fresh[kept].add(&both, None);
     }
-}
-
-/// The strongly connected components of a graph; one comes after those that it leads to.
-fn components(count: usize, next: impl Fn(SetId) -> Vec<SetId>) -> Vec<Vec<SetId>> {
-    const UNSEEN: u32 = u32::MAX;
-    let mut numbers = vec![UNSEEN; count];
-    let mut lows = vec![0_u32; count];
-    let mut closed = vec![false; count];
-    let mut stack: Vec<SetId> = Vec::new();
-    let mut all = Vec::new();
-    let mut number = 0;
-    for start in 0..count {
-        if numbers[start] != UNSEEN {
-            continue;
-        }
-        let root = SetId::from_index(start);
-        let mut open = vec![(root, next(root).into_iter())];
-        (numbers[start], lows[start]) = (number, number);
-        number += 1;
-        stack.push(root);
-        while let Some((node, rest)) = open.last_mut() {
-            let node = *node;
-            if let Some(target) = rest.next() {
-                let at = target.index();
-                if numbers[at] == UNSEEN {
-                    (numbers[at], lows[at]) = (number, number);
-                    number += 1;
-                    stack.push(target);
-                    open.push((target, next(target).into_iter()));
-                } else if !closed[at] {
-                    lows[node.index()] = lows[node.index()].min(numbers[at]);
-                }
-                continue;
-            }
-            open.pop();
-            if let Some((above, _)) = open.last() {
-                lows[above.index()] = lows[above.index()].min(lows[node.index()]);
-            }
-            if lows[node.index()] == numbers[node.index()] {
-                let mut component = Vec::new();
-                while let Some(one) = stack.pop() {
-                    closed[one.index()] = true;
-                    component.push(one);
-                    if one == node {
-                        break;
-                    }
-                }
-                all.push(component);
-            }
-        }
-    }
-    all
 }

@@ -6,6 +6,7 @@ use crate::client::is_of_library;
 use crate::names::JavaName;
 use crate::world::ClassId;
 use rustc_hash::FxHashMap;
+use selvedge_base::graph::components;
 use selvedge_base::set::Bits;
 use selvedge_base::{Id, IdVec};
 use std::cmp::Reverse;
@@ -153,63 +154,6 @@ impl Flow {
         cycles.retain(|one| one.len() > 1);
         cycles
     }
-}
-
-/// The strongly connected components of a graph; one comes after those that it leads to.
-fn components<I: Iterator<Item = NodeSet>>(
-    count: usize,
-    next: impl Fn(NodeSet) -> I,
-) -> Vec<Vec<NodeSet>> {
-    const UNSEEN: u32 = u32::MAX;
-    let mut numbers = vec![UNSEEN; count];
-    let mut lows = vec![0_u32; count];
-    let mut closed = vec![false; count];
-    let mut stack: Vec<NodeSet> = Vec::new();
-    let mut all = Vec::new();
-    let mut number = 0;
-    for start in 0..count {
-        if numbers[start] != UNSEEN {
-            continue;
-        }
-        let root = NodeSet::from_index(start);
-        let mut open = vec![(root, next(root))];
-        numbers[start] = number;
-        lows[start] = number;
-        number += 1;
-        stack.push(root);
-        while let Some((node, rest)) = open.last_mut() {
-            let node = *node;
-            if let Some(target) = rest.next() {
-                let at = target.index();
-                if numbers[at] == UNSEEN {
-                    numbers[at] = number;
-                    lows[at] = number;
-                    number += 1;
-                    stack.push(target);
-                    open.push((target, next(target)));
-                } else if !closed[at] {
-                    lows[node.index()] = lows[node.index()].min(numbers[at]);
-                }
-                continue;
-            }
-            open.pop();
-            if let Some((above, _)) = open.last() {
-                lows[above.index()] = lows[above.index()].min(lows[node.index()]);
-            }
-            if lows[node.index()] == numbers[node.index()] {
-                let mut component = Vec::new();
-                while let Some(one) = stack.pop() {
-                    closed[one.index()] = true;
-                    component.push(one);
-                    if one == node {
-                        break;
-                    }
-                }
-                all.push(component);
-            }
-        }
-    }
-    all
 }
 
 impl Solver<'_> {
@@ -494,30 +438,5 @@ impl Solver<'_> {
             *node = self.flow.find(*node);
         }
         self.found.sets = std::mem::take(&mut self.flow.sets);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn components_come_after_those_that_they_lead_to() {
-        // 0 -> 1 -> 2 -> 0, 2 -> 3, 4 -> 3, 3 -> 5 -> 3, 6 alone.
-        let edges: [&[usize]; 7] = [&[1], &[2], &[0, 3], &[5], &[3], &[3], &[]];
-        let next = |node: NodeSet| edges[node.index()].iter().map(|&one| NodeSet::from_index(one));
-        let all = components(edges.len(), next);
-        let mut found: Vec<Vec<usize>> = all
-            .iter()
-            .map(|one| {
-                let mut one: Vec<usize> = one.iter().map(|node| node.index()).collect();
-                one.sort_unstable();
-                one
-            })
-            .collect();
-        let place = |wanted: usize| found.iter().position(|one| one.contains(&wanted));
-        assert!(place(3) < place(0) && place(3) < place(4));
-        found.sort();
-        assert_eq!(found, [vec![0, 1, 2], vec![3, 5], vec![4], vec![6]]);
     }
 }
